@@ -1,0 +1,58 @@
+# Everything is installed into .venv from PyPI by name, at the exact versions of requirements.lock.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+KILLS ?= 500
+
+.PHONY: demo test lint format bench chaos docs lock schema clean
+
+demo: $(VENV)/.installed
+	$(BIN)/gossamer demo
+
+test: $(VENV)/.installed-tests
+	$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: $(VENV)/.installed-tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-tests
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m bench
+
+# The long crash test: KILLS real SIGKILLs.
+chaos: $(VENV)/.installed-tests
+	$(BIN)/python -m tests.crash.chaos --kills $(KILLS)
+
+# Run the code in README.md and docs/.
+docs: $(VENV)/.installed-tests
+	$(BIN)/python -m pytest tests/docs
+
+# Exact versions, without naming where they come from.
+lock:
+	uv pip compile -q --universal --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --no-emit-index-url --no-header pyproject.toml --group test -o requirements-test.lock
+
+# Write the present form of the store anew, after a new migration.
+schema: $(VENV)/.installed-tests
+	$(BIN)/python -m gossamer.storage.migrations.write_head
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq python3-venv && $(PYTHON) -m venv $(VENV); }
+
+$(VENV)/.installed: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	touch $@
+
+$(VENV)/.installed-tests: requirements-test.lock $(VENV)/.installed
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements-test.lock
+	touch $@
+
+clean:
+	rm -rf $(VENV) .bench .mypy_cache .ruff_cache .pytest_cache

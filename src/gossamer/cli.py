@@ -1,0 +1,532 @@
+"""The command line: parses, calls one use case, prints. Data goes to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import enum
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+import typer
+from rich.console import Console
+
+from gossamer import __version__, explain, registry, runs, settings, telemetry, terminal
+from gossamer import urls as addresses
+from gossamer.crawler import Crawl
+from gossamer.errors import ConfigError, GossamerError, first_error
+from gossamer.registry import Found
+from gossamer.runs import Plan, Report, Running
+from gossamer.storage import exports
+from gossamer.storage.store import Store
+from gossamer.terminal import Screen
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="gossamer",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Collect data from web sites and web APIs: politely, fast, and without ever losing a page.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+err = Console(stderr=True, highlight=False)
+out = Console(highlight=False)
+
+# -- options that several commands share -----------------------------------------------------------------------
+
+StoreOption = Annotated[
+    str | None,
+    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
+]
+Rate = Annotated[str | None, typer.Option(help="Requests to one host: 2/s, 30/min, none [2/s]", metavar="PACE")]
+PerHost = Annotated[int | None, typer.Option(help="Requests to one host at the same time [4]", metavar="N")]
+Concurrency = Annotated[int | None, typer.Option(help="Requests to all hosts at the same time [64]", metavar="N")]
+Depth = Annotated[int | None, typer.Option(help="Links to follow from a start URL [no limit]", metavar="N")]
+MaxPages = Annotated[int | None, typer.Option(help="Stop after this many pages", metavar="N")]
+MaxItems = Annotated[int | None, typer.Option(help="Stop after the page that brings this many items", metavar="N")]
+ScopeOption = Annotated[str | None, typer.Option(help="Where links may lead: host, domain, prefix, any [host]")]
+Include = Annotated[list[str] | None, typer.Option(help="Follow only URLs that match (repeatable)", metavar="REGEX")]
+Exclude = Annotated[list[str] | None, typer.Option(help="Never follow URLs that match (repeatable)", metavar="REGEX")]
+NoRobots = Annotated[bool, typer.Option("--no-robots", help="Do not obey robots.txt")]
+UserAgent = Annotated[str | None, typer.Option(help="How we introduce ourselves", metavar="TEXT")]
+Timeout = Annotated[str | None, typer.Option(help="Time one request may take: 30s [30s]", metavar="TIME")]
+Retries = Annotated[int | None, typer.Option(help="Times a failed request is tried again [3]", metavar="N")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, even if an earlier run did not finish")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, on stdout")]
+LogLevel = Annotated[str | None, typer.Option(help="debug, info, warning, error [warning]", metavar="LEVEL")]
+LogFormat = Annotated[str | None, typer.Option(help="human or json [human]", metavar="STYLE")]
+
+
+def _flags(**given: Any) -> dict[str, Any]:
+    """The options that were given."""
+    if given.pop("no_robots", False):
+        given["robots"] = False
+    if not given.get("quiet", True):
+        given.pop("quiet")
+    return {name: value for name, value in given.items() if value is not None and value != []}
+
+
+# -- runs ------------------------------------------------------------------------------------------------------
+
+
+@app.command("crawl")
+def crawl_command(
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Where to start")],
+    store: StoreOption = None,
+    scope: ScopeOption = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    depth: Depth = None,
+    max_pages: MaxPages = None,
+    concurrency: Concurrency = None,
+    per_host: PerHost = None,
+    rate: Rate = None,
+    no_robots: NoRobots = False,
+    user_agent: UserAgent = None,
+    timeout: Timeout = None,
+    retries: Retries = None,
+    fresh: Fresh = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+) -> None:
+    """Crawl sites without writing code: every HTML page in scope becomes an item.
+
+    \b
+    gossamer crawl https://example.org
+    gossamer crawl https://docs.example.org/v2/ --scope prefix --rate 5/s
+    gossamer crawl https://example.org --max-pages 100 --exclude '/tag/' --json
+    """
+    flags = _flags(
+        store=store,
+        scope=scope,
+        include=include,
+        exclude=exclude,
+        depth=depth,
+        max_pages=max_pages,
+        concurrency=concurrency,
+        per_host=per_host,
+        rate=rate,
+        no_robots=no_robots,
+        user_agent=user_agent,
+        timeout=timeout,
+        retries=retries,
+        quiet=quiet,
+        log_level=log_level,
+        log_format=log_format,
+    )
+    found = Found(Crawl, "gossamer.crawler:Crawl")
+    starts = [addresses.typed(url) for url in urls]
+    _work([runs.plan(found, {"urls": starts}, flags, fresh=fresh)], as_json=as_json)
+
+
+def _complete_scraper(typed: str) -> list[str]:
+    with contextlib.suppress(GossamerError):
+        names = [*registry.registered(settings.read().place.scrapers), "all"]
+        return [name for name in names if name.startswith(typed)]
+    return []
+
+
+@app.command("run")
+def run_command(
+    scraper: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCRAPER",
+            help="file.py, file.py:Class, module:Class, a registered name, or all",
+            autocompletion=_complete_scraper,
+        ),
+    ],
+    store: StoreOption = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="A parameter for the scraper (repeatable)", metavar="K=V")
+    ] = None,
+    max_items: MaxItems = None,
+    max_pages: MaxPages = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Fetch and parse, store nothing, show items")] = False,
+    scope: ScopeOption = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    depth: Depth = None,
+    concurrency: Concurrency = None,
+    per_host: PerHost = None,
+    rate: Rate = None,
+    no_robots: NoRobots = False,
+    user_agent: UserAgent = None,
+    timeout: Timeout = None,
+    retries: Retries = None,
+    fresh: Fresh = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+) -> None:
+    """Run a scraper, or all that are registered.
+
+    \b
+    gossamer run quotes.py
+    gossamer run quotes.py --dry-run --max-items 5
+    gossamer run mypackage.scrapers:Quotes --param year=2026
+    gossamer run all
+    """
+    flags = _flags(
+        store=store,
+        max_items=max_items,
+        max_pages=max_pages,
+        dry_run=dry_run or None,
+        scope=scope,
+        include=include,
+        exclude=exclude,
+        depth=depth,
+        concurrency=concurrency,
+        per_host=per_host,
+        rate=rate,
+        no_robots=no_robots,
+        user_agent=user_agent,
+        timeout=timeout,
+        retries=retries,
+        quiet=quiet,
+        log_level=log_level,
+        log_format=log_format,
+    )
+    listed = settings.read().place.scrapers
+    chosen = list(registry.registered(listed).values()) if scraper == "all" else [registry.find(scraper, listed)]
+    if not chosen:
+        raise ConfigError(
+            'no scraper is registered: list yours in gossamer.toml, like scrapers = ["quotes.py"], '
+            "or give a file: gossamer run quotes.py"
+        )
+    _work([runs.plan(found, _params(param), flags, fresh=fresh) for found in chosen], as_json=as_json)
+
+
+def _params(given: list[str] | None) -> dict[str, str]:
+    params = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"--param {text!r} cannot be used: write name=value")
+        params[name] = value
+    return params
+
+
+@app.command()
+def resume(
+    run: Annotated[int | None, typer.Argument(help="The run's number [the newest unfinished one]")] = None,
+    store: StoreOption = None,
+    rate: Rate = None,
+    per_host: PerHost = None,
+    concurrency: Concurrency = None,
+    max_pages: MaxPages = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+) -> None:
+    """Go on with a run that did not finish.
+
+    \b
+    gossamer resume
+    gossamer resume 12 --rate 1/s
+    """
+    flags = _flags(
+        store=store,
+        rate=rate,
+        per_host=per_host,
+        concurrency=concurrency,
+        max_pages=max_pages,
+        quiet=quiet,
+        log_level=log_level,
+        log_format=log_format,
+    )
+
+    async def find() -> Plan:
+        async with runs.open_store(settings.read(flags).place.store) as opened:
+            return await runs.resume_plan(opened, run, flags)
+
+    _work([_wait(find())], as_json=as_json)
+
+
+def _work(plans: list[Plan], *, as_json: bool) -> None:
+    """Execute plans side by side, show them at work, report, and leave with the right code."""
+    place = plans[0].settings.place
+    screen = Screen(err, quiet=place.quiet)
+    telemetry.configure(place.log_level, place.log_format, screen.say if err.is_terminal else telemetry.to_stderr)
+    reports = _wait(_execute(plans, screen))
+    for asked, report in zip(plans, reports, strict=True):
+        if not place.quiet:
+            _tell(asked, report)
+        if as_json:
+            typer.echo(msgspec.json.encode(report).decode())
+    raise typer.Exit(max(report.exit_code for report in reports))
+
+
+async def _execute(plans: list[Plan], screen: Screen) -> list[Report]:
+    current: list[Running] = []
+
+    def watch(running: Running) -> None:
+        current.append(running)
+        screen.watch(running)
+        if plans[0].settings.config.dry_run:
+            running.progress.listen(_show_items)
+
+    async def everything() -> list[Report]:
+        async with runs.open_parts(plans[0].store) as parts, screen, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(runs.execute(parts, asked, watch)) for asked in plans]
+        return [task.result() for task in tasks]
+
+    with _stopping(current, screen):
+        try:
+            return await everything()
+        except BaseExceptionGroup as many:
+            raise first_error(many) from None
+
+
+@contextlib.contextmanager
+def _stopping(current: list[Running], screen: Screen) -> Any:
+    """Ctrl-C or SIGTERM: take no more, let walks finish, settle. Again: stop at once."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+    asked = 0
+
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 1 or not current:
+            task.cancel()
+            return
+        screen.say("stopping: finishing the pages in flight; press Ctrl-C again to stop at once")
+        for running in current:
+            running.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _show_items(outcomes: Any) -> None:
+    for outcome in outcomes:
+        for item in outcome.items:
+            typer.echo(item.data)
+
+
+def say(text: str, style: str = "") -> None:
+    """One line to stderr, as it is."""
+    err.print(text, markup=False, soft_wrap=True, style=style)
+
+
+def _tell(asked: Plan, report: Report) -> None:
+    name = asked.found.scraper.name
+    say(terminal.summary(report, name))
+    odd = terminal.reasons(report)
+    if odd:
+        say(f"  not read: {odd}")
+    if asked.settings.config.dry_run:
+        say("  dry run: nothing was stored")
+        return
+    option = "" if asked.store == settings.Place().store else f" --store {asked.store}"
+    if report.exit_code == 0:
+        say(f"  see it: gossamer export items --run {report.run}{option}")
+    elif report.reason == "start_failed":
+        say(f"  why: gossamer export pages --run {report.run}{option}")
+    else:
+        say(f"  go on: the same command, or gossamer resume {report.run}{option}")
+
+
+# -- looking ---------------------------------------------------------------------------------------------------
+
+
+@app.command("list")
+def list_command() -> None:
+    """List the scrapers that are known by name."""
+    known = registry.registered(settings.read().place.scrapers)
+    if not known:
+        err.print(
+            'no scraper is registered: list yours in gossamer.toml, like scrapers = ["quotes.py"]',
+            markup=False,
+        )
+        return
+    rows = [(name, str(settings.Pace.of(f.scraper.knobs().get("rate", "2/s"))), f.ref) for name, f in known.items()]
+    out.print(terminal.table("", ("name", "rate", "where"), rows))
+
+
+@app.command("runs")
+def runs_command(
+    store: StoreOption = None,
+    limit: Annotated[int, typer.Option(help="How many, newest first")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line")] = False,
+) -> None:
+    """List the runs in a store, newest first."""
+    found = _read(store, lambda opened: opened.runs(limit))
+    if as_json:
+        for each in found:
+            typer.echo(msgspec.json.encode(runs.report(each)).decode())
+        return
+    rows = [
+        (
+            r.id,
+            r.scraper,
+            r.state,
+            r.reason[:40],
+            r.pages,
+            r.items,
+            r.failed,
+            terminal.span(r.seconds),
+            terminal.moment(r.created),
+        )
+        for r in found
+    ]
+    columns = ("run", "scraper", "state", "reason", "pages", "items", "failed", "took", "started")
+    out.print(terminal.table("", columns, rows, numbers=("run", "pages", "items", "failed", "took")))
+
+
+@app.command()
+def status(
+    run: Annotated[int | None, typer.Argument(help="The run's number [the newest]")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Show one run: what it did, what waits, and how each host was treated."""
+    story = _read(store, lambda opened: explain.run_story(opened, run))
+    out.print(story, soft_wrap=True)
+
+
+@app.command()
+def why(
+    url: Annotated[str, typer.Argument(help="The URL to explain")],
+    store: StoreOption = None,
+) -> None:
+    """Explain one URL: fetched when, waiting for what, dropped by which rule, which items came out.
+
+    \b
+    gossamer why https://example.org/page
+    """
+    wanted = addresses.typed(url)
+    known, text = _read(store, lambda opened: explain.url_story(opened, wanted))
+    out.print(text, markup=False, soft_wrap=True)
+    if not known:
+        raise typer.Exit(2)
+
+
+class What(enum.StrEnum):
+    """What can be exported."""
+
+    pages = "pages"
+    items = "items"
+
+
+class Format(enum.StrEnum):
+    """How it can be written."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+@app.command()
+def export(
+    what: Annotated[What, typer.Argument(help="pages: every URL and its fate; items: the data")],
+    store: StoreOption = None,
+    scraper: Annotated[str | None, typer.Option(help="Only of this scraper", metavar="NAME")] = None,
+    run: Annotated[int | None, typer.Option(help="Only of this run", metavar="N")] = None,
+    style: Annotated[Format, typer.Option("--format", help="jsonl or csv")] = Format.jsonl,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file [stdout]", metavar="FILE")] = None,
+    source: Annotated[bool, typer.Option("--source", help="With items: add where each came from, as _fields")] = False,
+) -> None:
+    """Write pages or items out, as JSON lines or CSV.
+
+    \b
+    gossamer export items > items.jsonl
+    gossamer export items --scraper quotes --format csv -o quotes.csv
+    gossamer export pages --run 3 --format csv
+    """
+
+    async def write(opened: Store) -> int:
+        if run is not None and await opened.run(run) is None:
+            raise ConfigError(f"there is no run {run}: `gossamer runs` lists them")
+        return await exports.write(opened, what, style, output, run=run, scraper=scraper, source=source)
+
+    written = _read(store, write)
+    if output is not None:
+        err.print(f"{written:,} {what} written to {output}", markup=False)
+
+
+@app.command("settings")
+def settings_command(
+    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object")] = False,
+) -> None:
+    """Show every setting: its value, where it came from, and what it means."""
+    shown = settings.read().shown()
+    if as_json:
+        rows = {name: {"value": value, "from": origin, "about": about} for name, value, origin, about in shown}
+        typer.echo(msgspec.json.encode(rows).decode())
+        return
+    out.print(terminal.table("", ("setting", "value", "from", "meaning"), shown))
+
+
+@app.command()
+def demo(
+    store: Annotated[str, typer.Option("--store", help="Where to keep what is collected", metavar="PATH")] = "demo.db",
+    quiet: Quiet = False,
+) -> None:
+    """Scrape the demo sites that ship with Gossamer, and show what that gives. Takes about ten seconds."""
+    from gossamer.demo import show
+
+    telemetry.configure("error", "human", lambda text: None)
+    _wait(show.demo(store, Screen(err, quiet=quiet), out))
+
+
+# -- plumbing --------------------------------------------------------------------------------------------------
+
+
+def _read(store: str | None, look: Callable[[Store], Awaitable[T]]) -> T:
+    """Open the store to read, and look."""
+
+    async def do() -> T:
+        async with runs.open_store(settings.read(_flags(store=store)).place.store) as opened:
+            return await look(opened)
+
+    return _wait(do())
+
+
+def _wait(work: Coroutine[Any, Any, T]) -> T:
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(f"gossamer {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """The command `gossamer`. One sentence for what the user must fix, and no stack trace."""
+    try:
+        app()
+    except GossamerError as error:
+        err.print(f"gossamer: {error}", markup=False, style="red", soft_wrap=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        err.print("gossamer: stopped at once; what was finished is stored, the same command goes on", markup=False)
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has gone: nobody is left to tell.
+        sys.stderr.close()
+        sys.exit(0)

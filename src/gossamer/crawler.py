@@ -1,0 +1,54 @@
+"""The scraper behind `gossamer crawl`: every HTML page of a site becomes an item."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from gossamer import urls
+from gossamer.parse.page import Page
+from gossamer.scraper import Scraper
+from gossamer.values import Item, Request
+
+_HEADINGS = "h1, h2, h3, h4, h5, h6"
+_UNSEEN = "script, style, template, noscript"
+
+
+class Crawl(Scraper):
+    """Follows every link in scope. Start URLs come as the parameter `urls`."""
+
+    name = "crawl"
+    key = "url"
+    kind = "page"
+    content_types = ("text/html", "application/xhtml+xml")
+    by_level = True
+
+    def start(self) -> Iterable[str]:
+        return [urls.typed(url) for url in self.params["urls"]]
+
+    def parse(self, page: Page) -> Iterator[dict[str, Any] | Item | Request]:
+        if not page.is_html:
+            return
+        yield page_record(page)
+        yield from page.follow(page.links)
+
+
+def page_record(page: Page) -> dict[str, Any]:
+    """What `gossamer crawl` keeps of a page."""
+    tree = page.tree
+    body = tree.body
+    root = tree.root
+    return {
+        "url": page.url,
+        "status": page.status,
+        "depth": page.depth,
+        "title": page.title,
+        "headings": page.css(_HEADINGS).texts(),
+        "text_length": len(body.text()) - sum(len(node.text()) for node in body.css(_UNSEEN)) if body else 0,
+        "links": page.links,
+        "language": (root.attributes.get("lang") or None) if root else None,
+        "sha256": hashlib.sha256(page.body).hexdigest(),
+        "fetched_at": datetime.fromtimestamp(page.response.started, UTC).isoformat(timespec="seconds"),
+    }

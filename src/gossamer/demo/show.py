@@ -1,0 +1,74 @@
+"""`gossamer demo`: three scrapers on three demo sites, then what they brought."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from gossamer import explain, runs, terminal
+from gossamer.demo.scrapers import Books, Museum, Weather
+from gossamer.demo.sites import DemoSites
+from gossamer.registry import Found
+from gossamer.runs import Parts, Plan
+from gossamer.scraper import Scraper
+from gossamer.storage.store import Store
+from gossamer.terminal import Screen
+
+
+async def demo(store: str, screen: Screen, out: Console) -> None:
+    """Run the demo: sites, scrapers, tables, and what to try next."""
+    with DemoSites() as sites:
+        hosts = {Books: sites.bookshop, Weather: sites.weather, Museum: sites.museum}
+        plans = [_plan(scraper, site.url("/"), store) for scraper, site in hosts.items()]
+        screen.say("three demo sites are up: " + ", ".join(f"{n} at {h}" for n, h in sites.hosts().items()))
+        async with runs.open_parts(store) as parts, screen:
+            reports = await asyncio.gather(*(_one(parts, asked, screen) for asked in plans))
+            for asked, report in zip(plans, reports, strict=True):
+                screen.say(terminal.summary(report, asked.found.scraper.name))
+        async with runs.open_store(store) as opened:
+            await _show(opened, [report.run for report in reports], out)
+        _next(out, store, sites, reports[-1].run)
+
+
+async def _one(parts: Parts, asked: Plan, screen: Screen) -> runs.Report:
+    return await runs.execute(parts, asked, screen.watch)
+
+
+def _plan(scraper: type[Scraper], site: str, store: str) -> Plan:
+    found = Found(scraper, f"{scraper.__module__}:{scraper.__name__}")
+    return runs.plan(found, {"site": site}, {"store": store}, fresh=True)
+
+
+async def _show(store: Store, run_ids: list[int], out: Console) -> None:
+    kinds: Counter[str] = Counter()
+    samples: dict[str, dict[str, Any]] = {}
+    for run in run_ids:
+        async for item in store.items(run, None):
+            kinds[item["kind"]] += 1
+            samples.setdefault(item["kind"], item["data"])
+    out.print()
+    rows = [(kind, n, _short(samples[kind])) for kind, n in kinds.items()]
+    out.print(terminal.table("what was collected", ("kind", "items", "the first of them"), rows, numbers=("items",)))
+    for run in run_ids:
+        out.print()
+        out.print(await explain.host_table(store, run))
+
+
+def _short(record: dict[str, Any]) -> str:
+    text = msgspec.json.encode(record).decode()
+    return text if len(text) <= 110 else text[:107] + "..."
+
+
+def _next(out: Console, store: str, sites: DemoSites, run: int) -> None:
+    lines = [
+        "",
+        "try next:",
+        f"  gossamer export items --store {store} --scraper demo.books --format csv",
+        f"  gossamer why {sites.bookshop.url('/admin/')} --store {store}",
+        f"  gossamer status {run} --store {store}",
+    ]
+    out.print("\n".join(lines), markup=False, soft_wrap=True)

@@ -1,0 +1,422 @@
+"""What is still to be walked: which request goes next, and when.
+
+The store holds the queue; the frontier holds a short look-ahead for each host that has something waiting, and
+hands out the best request of a host that may be asked *now*. A host that may not costs a heap entry, no worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from itertools import count
+
+import msgspec
+
+from gossamer import urls
+from gossamer.errors import Stalled
+from gossamer.polite.gate import Door, Gate
+from gossamer.polite.robots import product
+from gossamer.settings import ScraperConfig
+from gossamer.storage.store import DEEPEST, Store
+from gossamer.values import Ending, Outcome, Request
+
+#: Look-ahead for a host without a limit; a slow host needs only a few, and then heeds new priorities sooner.
+LOOK_AHEAD = 256
+#: URLs remembered to spare the store a question: twice this many at most, some 40 MB.
+REMEMBERED = 131_072
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """A request handed out, and the door it goes through."""
+
+    request: Request
+    door: Door
+    #: What to do: walk it, ask the robots.txt in its way, or skip it for what robots.txt says.
+    robots_url: str | None = None
+    refused: str | None = None
+
+
+class Known:
+    """URLs lately seen by this run: a bounded memory in two generations, the older forgotten when full."""
+
+    __slots__ = ("_limit", "_new", "_old")
+
+    def __init__(self, limit: int = REMEMBERED) -> None:
+        self._limit = limit
+        self._new: set[str] = set()
+        self._old: set[str] = set()
+
+    def add(self, key: str) -> bool:
+        """Whether the key was not remembered; it is now."""
+        if key in self._new:
+            return False
+        fresh = key not in self._old
+        self._new.add(key)
+        if len(self._new) >= self._limit:
+            self._old, self._new = self._new, set()
+        return fresh
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._new or key in self._old
+
+
+class Lane:
+    """One host of one run."""
+
+    __slots__ = (
+        "ahead",
+        "door",
+        "flying",
+        "host",
+        "level",
+        "looking",
+        "parked",
+        "queued",
+        "refusing",
+        "waiting",
+    )
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.door: Door | None = None
+        #: Peeked requests, best first.
+        self.ahead: deque[Request] = deque()
+        #: Ready in the store and not handed out.
+        self.waiting = 0
+        #: Handed out and not settled.
+        self.flying: set[int] = set()
+        #: Waiting for a later time.
+        self.parked = 0
+        #: Whether it stands in the ready queue or the timer heap, or waits for its door.
+        self.queued = False
+        #: Whether the store is being asked for more.
+        self.looking = False
+        #: Whether its robots.txt is being asked.
+        self.refusing = False
+        #: Requests deeper than this wait until the shallower ones are settled.
+        self.level = DEEPEST
+
+
+class Frontier:
+    """The queue of one run. `take` waits for the next turn; `settled` hears what became of turns."""
+
+    def __init__(
+        self,
+        store: Store,
+        gate: Gate,
+        run_id: int,
+        config: ScraperConfig,
+        *,
+        by_level: bool = False,
+        starving: Callable[[], None] = lambda: None,
+        allowed: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._store = store
+        self._gate = gate
+        self._run = run_id
+        self._config = config
+        self._agent = product(config.user_agent)
+        self._by_level = by_level or config.depth is not None
+        #: Called when workers are idle and nothing is ready: whoever holds outcomes back should settle them.
+        self._starving = starving
+        #: Whether one more request may be handed out at all: the run's budget.
+        self._allowed = allowed
+        self.known = Known()
+        self.lanes: dict[str, Lane] = {}
+        self._ready: deque[Lane] = deque()
+        self._timers: list[tuple[float, int, Lane]] = []
+        self._ties = count()
+        self._idle: deque[asyncio.Future[None]] = deque()
+        self._wake_handle: asyncio.TimerHandle | None = None
+        self._due: float | None = None
+        self._helpers: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
+        self.closed = False
+        #: Requests handed out and not settled.
+        self.flying = 0
+        #: Robots.txt being asked.
+        self.asking = 0
+        #: Origin -> where its robots.txt was redirected to.
+        self.robots_at: dict[str, str] = {}
+
+    # -- filling -----------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Take up what waits in the store."""
+        for host, waiting in (await self._store.hosts(self._run)).items():
+            self._more(host, waiting)
+        due = (await self._store.pending(self._run)).due
+        if due is not None:
+            self._expect(due)
+
+    async def reopen(self) -> None:
+        """Count again what waits, and look for it again."""
+        for lane in self.lanes.values():
+            lane.waiting = 0
+            lane.ahead.clear()
+        await self.open()
+
+    def in_flight(self) -> list[int]:
+        """Requests handed out and not settled, by id."""
+        return [row for lane in self.lanes.values() if lane.flying for row in lane.flying]
+
+    def added(self, fresh: Mapping[str, int]) -> None:
+        """Requests have come into the store: host -> how many."""
+        for host, n in fresh.items():
+            self._more(host, n)
+
+    def _more(self, host: str, n: int) -> None:
+        lane = self.lanes.get(host)
+        if lane is None:
+            lane = self.lanes[host] = Lane(host)
+        lane.waiting += n
+        self._consider(lane)
+
+    def sift(self, found: Iterable[Request]) -> list[Request]:
+        """Of found requests, those this run does not remember having seen."""
+        known = self.known
+        return [r for r in found if not r.plain or known.add(r.url)]
+
+    # -- handing out -------------------------------------------------------------------------------------------
+
+    async def take(self) -> Turn | None:
+        """The next turn; None when the run is over or the frontier was closed."""
+        # A cancelled worker must not begin one more request.
+        await asyncio.sleep(0)
+        while not self.closed:
+            if self._failure is not None:
+                raise self._failure
+            turn = self._take_now()
+            if turn is not None:
+                return turn
+            idle = asyncio.get_running_loop().create_future()
+            self._idle.append(idle)
+            self._starving()
+            await idle
+        return None
+
+    def _take_now(self) -> Turn | None:
+        now = time.monotonic()
+        while self._ready and self._allowed():
+            lane = self._ready.popleft()
+            lane.queued = False
+            turn = self._turn(lane, now)
+            if turn is not None:
+                return turn
+        return None
+
+    def _turn(self, lane: Lane, now: float) -> Turn | None:
+        """This lane's turn, if its host may be asked now; else the lane waits for what it needs."""
+        door = lane.door
+        if door is None or not lane.ahead:
+            self._look(lane)
+            return None
+        request = lane.ahead[0]
+        rules = None
+        if self._config.robots:
+            rules = door.robots.get((urls.origin(request.url), self._agent))
+            refused = rules.forbids(request.url) if rules else None
+            if refused is not None:
+                return self._hand_out(lane, Turn(request, door, refused=refused))
+            if rules is None and lane.refusing:
+                return None  # comes back when the robots.txt has been read
+        if door.next_at > now:
+            self._at(door.next_at, lane)
+            return None
+        if door.open >= door.per_host:
+            lane.queued = True
+            door.when_free(lambda: self._requeue(lane))
+            return None
+        door.enter(now)
+        if self._config.robots and rules is None:
+            lane.refusing = True
+            self.asking += 1
+            origin = urls.origin(request.url)
+            return Turn(request, door, robots_url=self.robots_at.get(origin, origin + "/robots.txt"))
+        return self._hand_out(lane, Turn(request, door))
+
+    def _hand_out(self, lane: Lane, turn: Turn) -> Turn:
+        lane.ahead.popleft()
+        lane.waiting -= 1
+        lane.flying.add(turn.request.id)
+        self.flying += 1
+        self._consider(lane)
+        return turn
+
+    # -- hearing back ------------------------------------------------------------------------------------------
+
+    def robots_known(self, turn: Turn) -> None:
+        """The robots.txt in the way of a turn has been read, or must be asked again later."""
+        lane = self.lanes[turn.door.host]
+        lane.refusing = False
+        self.asking -= 1
+        self._consider(lane)
+
+    def settled(self, outcomes: Iterable[Outcome], fresh: Mapping[str, int]) -> None:
+        """A group of outcomes is in the store."""
+        touched = set()
+        for outcome in outcomes:
+            lane = self.lanes[urls.host(outcome.request.url)]
+            lane.flying.discard(outcome.request.id)
+            self.flying -= 1
+            touched.add(lane)
+            if outcome.ending is Ending.LATER:
+                lane.parked += 1
+                self._expect(outcome.not_before)
+            if outcome.found and lane.ahead:
+                self._heed(lane, outcome.found)
+        self.added(fresh)
+        for lane in touched:
+            self._consider(lane)
+        self.wake_workers()
+
+    def _heed(self, lane: Lane, found: Iterable[Request]) -> None:
+        """Something better than the look-ahead was found: look again."""
+        if max(r.priority for r in found) > lane.ahead[-1].priority:
+            lane.ahead.clear()
+
+    # -- waiting -----------------------------------------------------------------------------------------------
+
+    def _consider(self, lane: Lane) -> None:
+        """Put a lane that has something to do into the ready queue."""
+        if lane.queued or lane.looking or lane.refusing or lane.waiting <= 0:
+            return
+        lane.queued = True
+        self._ready.append(lane)
+        self._wake(1)
+
+    def _requeue(self, lane: Lane) -> None:
+        lane.queued = False
+        self._consider(lane)
+
+    def _at(self, when: float, lane: Lane) -> None:
+        lane.queued = True
+        heapq.heappush(self._timers, (when, next(self._ties), lane))
+        self._set_timer()
+
+    def _expect(self, due: float) -> None:
+        """A parked request becomes ready at a wall-clock time."""
+        if self._due is None or due < self._due:
+            self._due = due
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        """One timer for whatever comes first: a host's next turn, or a parked request's time."""
+        loop = asyncio.get_running_loop()
+        at = self._timers[0][0] if self._timers else None
+        if self._due is not None:
+            due = time.monotonic() + max(0.0, self._due - time.time())
+            at = due if at is None else min(at, due)
+        if self._wake_handle is not None:
+            self._wake_handle.cancel()
+        self._wake_handle = None if at is None else loop.call_later(max(0.0, at - time.monotonic()), self._tick)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        while self._timers and self._timers[0][0] <= now:
+            self._requeue(heapq.heappop(self._timers)[2])
+        if self._due is not None and self._due <= time.time():
+            self._due = None
+            self._help(self._wake_parked())
+        self._set_timer()
+
+    async def _wake_parked(self) -> None:
+        woken, due = await self._store.wake(self._run, time.time())
+        for host, n in woken.items():
+            lane = self.lanes.setdefault(host, Lane(host))
+            lane.parked = max(0, lane.parked - n)
+        self.added(woken)
+        if due is not None:
+            self._expect(due)
+        self.wake_workers()
+
+    # -- looking ahead -----------------------------------------------------------------------------------------
+
+    def _look(self, lane: Lane) -> None:
+        lane.looking = True
+        self._help(self._look_ahead(lane))
+
+    async def _look_ahead(self, lane: Lane) -> None:
+        """Fetch a lane's next requests from the store; step to the next level when this one is settled."""
+        try:
+            if lane.door is None:
+                lane.door = await self._gate.door(lane.host, self._config)
+                if self._by_level:
+                    lane.level = await self._store.level(self._run, lane.host) or 0
+            limit = LOOK_AHEAD if lane.door.interval < 0.01 else 8
+            while lane.waiting > 0:
+                found = await self._store.peek(self._run, lane.host, limit, lane.flying, lane.level)
+                # What was handed out while we asked is not to be handed out again.
+                lane.ahead = deque(r for r in found if r.id not in lane.flying)
+                if lane.ahead or lane.flying or lane.parked or not self._by_level:
+                    break
+                lane.level = await self._store.level(self._run, lane.host) or 0
+        finally:
+            lane.looking = False
+        if lane.ahead:
+            self._consider(lane)
+
+    def _help(self, work: Awaitable[None]) -> None:
+        """Run a question to the store beside the workers; its failure reaches them."""
+
+        async def run() -> None:
+            try:
+                await work
+            except Exception as error:  # noqa: BLE001 - raised again by take()
+                self._failure = error
+                self.wake_workers()
+
+        task = asyncio.ensure_future(run())
+        self._helpers.add(task)
+        task.add_done_callback(self._helped)
+
+    def _helped(self, task: asyncio.Task[None]) -> None:
+        self._helpers.discard(task)
+        if self.quiet:
+            self._starving()
+
+    # -- workers -----------------------------------------------------------------------------------------------
+
+    def _wake(self, n: int) -> None:
+        while self._idle and n > 0:
+            idle = self._idle.popleft()
+            if not idle.done():
+                idle.set_result(None)
+                n -= 1
+
+    def wake_workers(self) -> None:
+        """Let every idle worker look again."""
+        self._wake(len(self._idle))
+
+    @property
+    def idle_workers(self) -> int:
+        """Workers that wait for a turn."""
+        return len(self._idle)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is going on here: nothing handed out, nothing asked, no timer."""
+        return not (self.flying or self.asking or self._helpers or self._ready or self._timers or self._due is not None)
+
+    def close(self) -> None:
+        """Hand out nothing any more."""
+        self.closed = True
+        if self._wake_handle is not None:
+            self._wake_handle.cancel()
+        self.wake_workers()
+
+    async def aclose(self) -> None:
+        """Close, and wait for questions under way."""
+        self.close()
+        if self._helpers:
+            await asyncio.gather(*self._helpers, return_exceptions=True)
+
+    def stalled(self, waiting: int) -> Stalled:
+        """The error for requests that nothing will ever make ready."""
+        hosts = ", ".join(sorted(host for host, lane in self.lanes.items() if lane.waiting > 0)[:3]) or "no host"
+        return Stalled(
+            f"{waiting} requests wait and nothing is due (hosts: {hosts}); this is a defect: please report it"
+        )

@@ -1,0 +1,115 @@
+"""The door for Python programs and notebooks: `crawl`, `stream`, `run`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from gossamer import runs
+from gossamer.crawler import Crawl
+from gossamer.errors import ConfigError
+from gossamer.registry import Found
+from gossamer.runs import Plan, Report, Running
+from gossamer.scraper import Scraper
+from gossamer.values import Outcome
+
+T = TypeVar("T")
+Items = list[dict[str, Any]]
+
+
+async def crawl(*urls: str, fresh: bool = False, **knobs: Any) -> Report:
+    """Crawl sites, as `gossamer crawl` does; keyword arguments are its options (`store=`, `rate=` ...).
+
+    Raises ConfigError for a URL or option that cannot be used.
+    """
+    if not urls:
+        raise ConfigError("crawl() needs at least one URL")
+    return await _execute(_plan(Crawl, {"urls": list(urls)}, fresh, knobs))
+
+
+async def stream(
+    scraper: type[Scraper], *, params: Mapping[str, Any] | None = None, fresh: bool = False, **knobs: Any
+) -> AsyncIterator[dict[str, Any]]:
+    """Run a scraper and give its items one by one, each after it is safely stored.
+
+    Breaking out of the loop stops the run, which can then be resumed.
+    """
+    # The run waits when the reader is slow: at most this many groups of items are held for it.
+    arrived: asyncio.Queue[Items | None] = asyncio.Queue()
+
+    def hear(outcomes: Sequence[Outcome]) -> None:
+        records = [item.record() for outcome in outcomes for item in outcome.items]
+        if records:
+            arrived.put_nowait(records)
+
+    async def work() -> None:
+        try:
+            await _execute(_plan(scraper, params, fresh, knobs), lambda running: running.progress.listen(hear))
+        finally:
+            arrived.put_nowait(None)
+
+    task = asyncio.create_task(work(), name="gossamer-stream")
+    try:
+        while (records := await arrived.get()) is not None:
+            for record in records:
+                yield record
+        await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+def run(
+    scraper: type[Scraper], *, params: Mapping[str, Any] | None = None, fresh: bool = False, **knobs: Any
+) -> Report:
+    """Run a scraper to its end, and report. Works in a script, and in a notebook whose event loop runs.
+
+    Ctrl-C stops it cleanly: what was walked is stored, and the same call goes on.
+    """
+    asked = _plan(scraper, params, fresh, knobs)
+    return _call(lambda: _execute(asked))
+
+
+def _plan(scraper: type[Scraper], params: Mapping[str, Any] | None, fresh: bool, knobs: Mapping[str, Any]) -> Plan:
+    if not (isinstance(scraper, type) and issubclass(scraper, Scraper)):
+        raise ConfigError(f"{scraper!r} is not a scraper class: give the class, not an instance or a name")
+    found = Found(scraper, f"{scraper.__module__}:{scraper.__qualname__}")
+    return runs.plan(found, params, knobs, fresh=fresh)
+
+
+async def _execute(asked: Plan, watch: Callable[[Running], None] = lambda running: None) -> Report:
+    async with runs.open_parts(asked.store) as parts:
+        return await runs.execute(parts, asked, watch)
+
+
+def _call(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end whether or not this thread has a running loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(work)
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def elsewhere() -> None:
+        try:
+            outcome.append(_run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failure.append(error)
+
+    thread = threading.Thread(target=elsewhere, name="gossamer-run")
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work())

@@ -1,0 +1,134 @@
+"""Finding scrapers: by file, by module, by registered name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+import traceback
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+
+from gossamer.errors import ConfigError, GossamerError
+from gossamer.scraper import Scraper
+from gossamer.urls import digest
+
+GROUP = "gossamer.scrapers"
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A scraper class and how to find it again."""
+
+    scraper: type[Scraper]
+    #: "module:Class" or "/path/file.py:Class".
+    ref: str
+
+
+def registered(listed: tuple[str, ...]) -> dict[str, Found]:
+    """Scrapers known by name: those listed in the settings, and those installed packages offer."""
+    found: dict[str, Found] = {}
+    for ref in listed:
+        for each in load_all(ref):
+            found[each.scraper.name] = each
+    for point in entry_points(group=GROUP):
+        found.setdefault(point.name, _load_point(point.value))
+    return dict(sorted(found.items()))
+
+
+def _load_point(value: str) -> Found:
+    return load_all(value)[0]
+
+
+def find(text: str, listed: tuple[str, ...] = ()) -> Found:
+    """The scraper a person means: `file.py`, `file.py:Class`, `module:Class`, or a registered name.
+
+    Raises ConfigError, saying what there is instead.
+    """
+    if ":" in text or text.endswith(".py"):
+        found = load_all(text)
+        if len(found) > 1:
+            names = ", ".join(f"{text}:{each.scraper.__name__}" for each in found)
+            raise ConfigError(f"{text} holds {len(found)} scrapers: choose one of {names}")
+        return found[0]
+    known = registered(listed)
+    if text in known:
+        return known[text]
+    near = difflib.get_close_matches(text, known, n=1)
+    hint = (
+        f"did you mean {near[0]!r}?" if near else "give a file (quotes.py) or module:Class, or list it in gossamer.toml"
+    )
+    raise ConfigError(f"no scraper is called {text!r}: {hint}")
+
+
+def load_all(ref: str) -> list[Found]:
+    """Every scraper that a file, a module, or one of their classes gives; at least one."""
+    place, _, name = ref.rpartition(":") if not ref.endswith(".py") else (ref, "", "")
+    is_file = place.endswith(".py")
+    module = _import_file(Path(place)) if is_file else _import_module(place)
+    home = str(Path(place).resolve()) if is_file else place
+    if name:
+        return [Found(_class(module, name, ref), f"{home}:{name}")]
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Scraper) and value.__module__ == module.__name__
+    ]
+    if not classes:
+        raise ConfigError(f"{ref} holds no scraper: write a class there that subclasses gossamer.Scraper")
+    return [Found(each, f"{home}:{each.__name__}") for each in classes]
+
+
+def _class(module: ModuleType, name: str, ref: str) -> type[Scraper]:
+    found = getattr(module, name, None)
+    if not isinstance(found, type) or not issubclass(found, Scraper):
+        raise ConfigError(f"{ref}: there is no scraper class {name!r} in it")
+    return found
+
+
+def _import_module(name: str) -> ModuleType:
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except GossamerError:
+        raise
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"there is no module {error.name!r}: check the spelling of {name!r}") from None
+    except Exception as error:
+        raise ConfigError(_blame(name, error)) from error
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise ConfigError(f"there is no file {path}: check the path")
+    full = path.resolve()
+    name = f"gossamer_scraper_{digest(str(full))[:8].replace('-', '_')}_{full.stem}"
+    spec = importlib.util.spec_from_file_location(name, full)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickling look the module up by name; neighbours of the file may be imported by it.
+    sys.modules[name] = module
+    if str(full.parent) not in sys.path:
+        sys.path.append(str(full.parent))
+    try:
+        spec.loader.exec_module(module)
+    except GossamerError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise ConfigError(_blame(str(path), error)) from error
+    return module
+
+
+def _blame(where: str, error: BaseException) -> str:
+    """One sentence for an import that failed: what, and on which line."""
+    if isinstance(error, SyntaxError):
+        return f"{where}, line {error.lineno}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((f.lineno for f in reversed(frames) if f.filename.endswith(where.lstrip("./"))), None)
+    at = f", line {line}" if line else ""
+    return f"{where}{at}: {type(error).__name__}: {error}"

@@ -1,0 +1,60 @@
+"""Where a run may go: which links are walked, and which rule drops the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gossamer import urls
+from gossamer.settings import ScraperConfig
+
+
+class Scope:
+    """The rules of one run. The start URLs themselves are always inside."""
+
+    def __init__(self, config: ScraperConfig) -> None:
+        self.kind = config.scope
+        self._depth = config.depth
+        self._include = [re.compile(p) for p in config.include]
+        self._exclude = [re.compile(p) for p in config.exclude]
+        self._hosts: set[str] = set()
+        self._domains: set[str] = set()
+        self._prefixes: tuple[str, ...] = ()
+
+    def start(self, start: Iterable[str]) -> None:
+        """Widen the scope to more start URLs."""
+        for url in start:
+            self._hosts.add(urls.host(url))
+            if self.kind == "domain":
+                self._domains.add(urls.registered_domain(urls.hostname(url)))
+            elif self.kind == "prefix":
+                folder = url.partition("?")[0]
+                prefix = folder[: folder.rfind("/") + 1]
+                if prefix not in self._prefixes:
+                    self._prefixes += (prefix,)
+
+    def drops(self, url: str, depth: int) -> str | None:
+        """The rule that keeps a link from being walked, else None."""
+        if self._depth is not None and depth > self._depth:
+            return "depth"
+        return self.leaves(url)
+
+    def leaves(self, url: str) -> str | None:
+        """The rule by which a URL lies outside, whatever its depth."""
+        if not self._inside(url):
+            return "scope"
+        if any(p.search(url) for p in self._exclude):
+            return "exclude"
+        if self._include and not any(p.search(url) for p in self._include):
+            return "include"
+        return None
+
+    def _inside(self, url: str) -> bool:
+        match self.kind:
+            case "any":
+                return True
+            case "host":
+                return urls.host(url) in self._hosts
+            case "domain":
+                return urls.registered_domain(urls.hostname(url)) in self._domains
+        return url.startswith(self._prefixes)

@@ -1,0 +1,101 @@
+"""What an author writes."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from gossamer.errors import ConfigError, ReadError
+from gossamer.parse.page import Page
+from gossamer.settings import ScraperConfig
+from gossamer.values import Request
+
+_KNOBS = {field.name: field for field in dataclasses.fields(ScraperConfig)}
+
+
+class Scraper:
+    """Subclass, name start URLs, and yield items and Requests from `parse`.
+
+    Any field of ScraperConfig may stand as a class attribute: `rate = "2/s"`. Handlers are plain or async
+    generators that take a Page; they never touch the network.
+    """
+
+    #: How runs and items are filed; the class name in lower case unless given.
+    name: ClassVar[str] = ""
+    start_urls: ClassVar[Iterable[str]] = ()
+    #: The field, or fields, that tell one item from another. Without it, equal records are one item.
+    key: ClassVar[str | tuple[str, ...] | None] = None
+    #: The kind of items yielded as dicts.
+    kind: ClassVar[str] = "item"
+    #: Knobs in one value, instead of as attributes.
+    config: ClassVar[ScraperConfig | None] = None
+    #: Walk a host's pages level by level, so that `page.depth` is exact whatever is retried or resumed.
+    by_level: ClassVar[bool] = False
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        #: What `--param k=v` gave.
+        self.params: dict[str, Any] = dict(params or {})
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", cls.name):
+            raise ConfigError(
+                f"{cls.__name__}.name = {cls.name!r} cannot be used: write small letters, digits, dots and dashes"
+            )
+        ScraperConfig(**cls.knobs())  # refuses a bad value when the class is made, not when it runs
+
+    @classmethod
+    def knobs(cls) -> dict[str, Any]:
+        """The knobs this scraper sets itself."""
+        own: dict[str, Any] = {}
+        if cls.config is not None:
+            default = ScraperConfig()
+            own = {n: v for n in _KNOBS if (v := getattr(cls.config, n)) != getattr(default, n)}
+        own.update({name: getattr(cls, name) for name in _KNOBS if hasattr(cls, name)})
+        return own
+
+    def start(self) -> Iterable[Request | str] | AsyncIterator[Request | str]:
+        """What a run begins with: the start URLs, unless overridden. URLs or Requests."""
+        if isinstance(self.start_urls, str):
+            raise ConfigError(f"{type(self).__name__}.start_urls is one text: write a list of URLs")
+        return self.start_urls
+
+    def parse(self, page: Page) -> Any:
+        """Read a page: yield items and Requests."""
+        raise ReadError(f"{type(self).__name__} has no parse method: write one that yields items and Requests")
+
+    def handler(self, name: str) -> Any:
+        """The method that a Request's `to` names. Raises ReadError if there is none."""
+        found = getattr(self, name, None)
+        if name.startswith("_") or not callable(found):
+            raise ReadError(f"{type(self).__name__} has no handler {name!r}")
+        return found
+
+
+async def each(yielded: Any) -> AsyncIterator[Any]:
+    """Go through what a handler gave, whichever kind of function it is."""
+    if inspect.isawaitable(yielded):
+        yielded = await yielded
+    if yielded is None:
+        return
+    if isinstance(yielded, AsyncIterator):
+        async for value in yielded:
+            yield value
+    else:
+        for value in as_iterable(yielded):
+            yield value
+
+
+def as_iterable(yielded: Any) -> Iterator[Any]:
+    """What a plain handler gave, as an iterator; a single dict or Request counts as one yield."""
+    if isinstance(yielded, Mapping | Request | str):
+        return iter((yielded,))
+    try:
+        return iter(yielded)
+    except TypeError:
+        return iter((yielded,))

@@ -1,0 +1,375 @@
+"""Every knob, once: its name, meaning, default, and how a written value is read.
+
+A value comes from the first of: a flag (or keyword argument), the scraper's own attribute, the environment
+(`GOSSAMER_RATE`), `gossamer.toml`, the default. A name or value that cannot be used is refused by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from gossamer import __version__
+from gossamer.errors import ConfigError
+
+PREFIX = "GOSSAMER_"
+FILE = "gossamer.toml"
+USER_AGENT = f"gossamer/{__version__} (+https://gossamer.readthedocs.io)"
+
+T = TypeVar("T")
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """How often one host may be asked: requests per second. Written `2/s`, `30/min`, `100/h` or `none`.
+
+    >>> Pace.of("30/min").interval
+    2.0
+    """
+
+    #: None: no limit.
+    per_second: float | None
+
+    @classmethod
+    def of(cls, value: object) -> Pace:
+        """Read a pace as people write it; raises ValueError."""
+        if isinstance(value, Pace):
+            return value
+        if value is None or value == "none":
+            return cls(None)
+        match = _PACE.fullmatch(str(value).strip().lower())
+        if not match or not float(match[1]) > 0:
+            raise ValueError("write requests per time, like '2/s', '30/min', '100/h', or 'none'")
+        return cls(float(match[1]) / _PER[match[2] or "s"])
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two requests."""
+        return 1 / self.per_second if self.per_second else 0.0
+
+    def __str__(self) -> str:
+        if not self.per_second:
+            return "none"
+        for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
+            if self.per_second * seconds >= 1:
+                return f"{self.per_second * seconds:.4g}/{unit}"
+        return f"{self.per_second * 86400:.4g}/d"
+
+
+_PACE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|sec|second|m|min|minute|h|hour|d|day))?")
+_PER = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60}
+_PER |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?")
+_BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def duration(value: object) -> float:
+    """Seconds, from a number or from `30s`, `5m`, `2h`."""
+    match = _DURATION.fullmatch(str(value).strip().lower())
+    if not match or not float(match[1]) > 0:
+        raise ValueError("write a time above zero, like '30s', '5m' or '2h'")
+    return float(match[1]) * _SECONDS[match[2] or "s"]
+
+
+def size(value: object) -> int:
+    """Bytes, from a number or from `500KB`, `10MB`."""
+    match = _SIZE.fullmatch(str(value).strip().lower())
+    if not match or not float(match[1]) > 0:
+        raise ValueError("write a size above zero, like '500KB' or '10MB'")
+    return int(float(match[1]) * _BYTES[match[2]])
+
+
+def count(value: object) -> int:
+    """A whole number from 1."""
+    return _whole(value, least=1)
+
+
+def count_or_zero(value: object) -> int:
+    """A whole number from 0."""
+    return _whole(value, least=0)
+
+
+def _whole(value: object, least: int) -> int:
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = least - 1
+    if isinstance(value, bool) or number < least:
+        raise ValueError(f"write a whole number from {least}")
+    return number
+
+
+def optional(parse: Callable[[object], T]) -> Callable[[object], T | None]:
+    """The same, or `none` for no limit."""
+    return lambda value: None if value in (None, "none") else parse(value)
+
+
+def switch(value: object) -> bool:
+    """Yes or no."""
+    known = {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }
+    answer = known.get(str(value).strip().lower())
+    if answer is None:
+        raise ValueError("write true or false")
+    return answer
+
+
+def line(value: object) -> str:
+    """One line of text."""
+    if not isinstance(value, str | Path) or not str(value).strip() or not str(value).isprintable():
+        raise ValueError("write one line of text")
+    return str(value)
+
+
+def lines(value: object) -> tuple[str, ...]:
+    """Several texts; in the environment, separated by spaces."""
+    parts = value.split() if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        raise ValueError("write a list of texts")
+    return tuple(line(part) for part in parts)
+
+
+def patterns(value: object) -> tuple[str, ...]:
+    """Regular expressions."""
+    found = lines(value)
+    for pattern in found:
+        try:
+            re.compile(pattern)
+        except re.error as why:
+            raise ValueError(f"{pattern!r} is not a regular expression: {why}") from None
+    return found
+
+
+def statuses(value: object) -> tuple[int, ...]:
+    """HTTP statuses."""
+    parts = value.split() if isinstance(value, str) else value
+    parts = [parts] if isinstance(parts, int) else parts
+    if not isinstance(parts, list | tuple) or not all(str(p).isdigit() and 100 <= int(p) <= 599 for p in parts):
+        raise ValueError("write a list of HTTP statuses, like [404, 410]")
+    return tuple(int(p) for p in parts)
+
+
+def header_lines(value: object) -> dict[str, str]:
+    """Headers by name."""
+    ok = isinstance(value, Mapping) and all(
+        isinstance(k, str)
+        and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", k)
+        and isinstance(v, str)
+        and v.isprintable()
+        for k, v in value.items()
+    )
+    if not ok:
+        raise ValueError("write headers as names with texts, like {'Accept-Language': 'en'}")
+    return dict(value)  # type: ignore[call-overload,no-any-return]
+
+
+def one_of(*choices: str) -> Callable[[object], str]:
+    """One of a few words."""
+
+    def parse(value: object) -> str:
+        if value not in choices:
+            raise ValueError(f"write one of {', '.join(choices)}")
+        return str(value)
+
+    return parse
+
+
+_POLITE = Pace(2.0)
+
+
+def knob(parse: Callable[[object], T], default: T, about: str) -> T:
+    """A field of a settings class."""
+    return field(default=default, metadata={"parse": parse, "about": about})
+
+
+def _check(self: Any) -> None:
+    """Read every field by its parser; refuse a bad value by name."""
+    for each in dataclasses.fields(self):
+        given = getattr(self, each.name)
+        try:
+            object.__setattr__(self, each.name, each.metadata["parse"](given))
+        except ValueError as why:
+            raise ConfigError(f"{each.name} = {given!r} cannot be used: {why}") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScraperConfig:
+    """How a scraper behaves. Each field may also stand as an attribute on the scraper class."""
+
+    rate: Any = knob(
+        Pace.of,
+        _POLITE,
+        "requests per second to one host: 2/s, 30/min, none",
+    )
+    per_host: int = knob(count, 4, "requests to one host at the same time")
+    concurrency: int = knob(count, 64, "requests to all hosts at the same time")
+    timeout: float = knob(duration, 30.0, "seconds one request may take, from connect to last byte")
+    retries: int = knob(count_or_zero, 3, "times a failed request is tried again")
+    max_retry_after: float = knob(duration, 3600.0, "longest wait a site may ask for with Retry-After")
+    user_agent: str = knob(line, USER_AGENT, "how we introduce ourselves; robots.txt is read for this name")
+    headers: dict[str, str] = field(
+        default_factory=dict, metadata={"parse": header_lines, "about": "headers sent with every request"}
+    )
+    robots: bool = knob(switch, True, "obey robots.txt")
+    max_body: int = knob(size, 10 << 20, "largest body read, decompressed; a longer one fails its page")
+    max_redirects: int = knob(count_or_zero, 10, "redirects followed from one URL")
+    accept_status: tuple[int, ...] = knob(statuses, (), "statuses besides 2xx that handlers want to see")
+    content_types: tuple[str, ...] = knob(lines, (), "media types to read; others are skipped unread. Empty: all")
+    scope: str = knob(
+        one_of("host", "domain", "prefix", "any"),
+        "host",
+        "where links may lead: the start URLs' host, domain, path prefix, or any",
+    )
+    include: tuple[str, ...] = knob(patterns, (), "follow only URLs in which one of these expressions is found")
+    exclude: tuple[str, ...] = knob(patterns, (), "never follow URLs in which one of these expressions is found")
+    depth: int | None = knob(optional(count_or_zero), None, "links to follow from a start URL; none: no limit")
+    max_pages: int | None = knob(optional(count), None, "stop after this many pages; none: no limit")
+    max_items: int | None = knob(optional(count), None, "stop after the page that brings this many items")
+    handler_timeout: float = knob(duration, 30.0, "seconds a handler may take for one page")
+    dry_run: bool = knob(switch, False, "fetch and parse, store nothing")
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a process works and what it tells: the same for every scraper in it."""
+
+    store: str = knob(line, "gossamer.db", "the durable memory: a path to a SQLite file, or sqlite:///path")
+    log_level: str = knob(one_of("debug", "info", "warning", "error"), "warning", "least important event to log")
+    log_format: str = knob(one_of("human", "json"), "human", "how events are written to stderr")
+    quiet: bool = knob(switch, False, "show no progress")
+    grace: float = knob(duration, 5.0, "seconds walks may take to finish after the first Ctrl-C")
+    scrapers: tuple[str, ...] = knob(lines, (), "scrapers known by name: file.py, file.py:Class or module:Class")
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+_RUN = {f.name: f for f in dataclasses.fields(ScraperConfig)}
+_PLACE = {f.name: f for f in dataclasses.fields(Place)}
+#: Every knob by name.
+KNOBS: Mapping[str, dataclasses.Field[Any]] = {**_PLACE, **_RUN}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All knobs, read once, and where each value came from."""
+
+    place: Place
+    config: ScraperConfig
+    #: Name of a knob -> "--rate", "Quotes", "GOSSAMER_RATE", "gossamer.toml" or "default".
+    origins: Mapping[str, str]
+
+    def shown(self) -> list[tuple[str, str, str, str]]:
+        """(name, value, where from, meaning) of every knob."""
+        rows = []
+        for name, each in KNOBS.items():
+            value = getattr(self.place if name in _PLACE else self.config, name)
+            rows.append((name, written(value), self.origins.get(name, "default"), each.metadata["about"]))
+        return rows
+
+
+def written(value: object) -> str:
+    """A value as a person would write it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{k}: {v}" for k, v in value.items()) or "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def read(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    own: Mapping[str, Any] | None = None,
+    owner: str = "scraper",
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """Settings from all places. `flags` win over the scraper's `own`, then environment, file, default.
+
+    Raises ConfigError naming the knob and the place.
+    """
+    layers: list[tuple[str, Mapping[str, Any]]] = [
+        (FILE, _from_file((folder or Path()) / FILE)),
+        (PREFIX, _from_environment(os.environ if environ is None else environ)),
+        (owner, _known(own or {}, owner)),
+        ("--", _known(flags or {}, "option")),
+    ]
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer, found in layers:
+        for name, value in found.items():
+            origins[name] = _origin(layer, name)
+            values[name] = _parsed(name, value, origins[name])
+    return Settings(
+        place=Place(**{k: v for k, v in values.items() if k in _PLACE}),
+        config=ScraperConfig(**{k: v for k, v in values.items() if k in _RUN}),
+        origins=origins,
+    )
+
+
+def _origin(layer: str, name: str) -> str:
+    if layer == PREFIX:
+        return PREFIX + name.upper()
+    return "--" + name.replace("_", "-") if layer == "--" else layer
+
+
+def _parsed(name: str, value: object, origin: str) -> Any:
+    try:
+        return KNOBS[name].metadata["parse"](value)
+    except ValueError as why:
+        where = origin if origin.startswith(("--", PREFIX)) else f"{name} (from {origin})"
+        raise ConfigError(f"{where} = {value!r} cannot be used: {why}") from None
+
+
+def _known(found: Mapping[str, Any], origin: str) -> Mapping[str, Any]:
+    for name in found:
+        if name not in KNOBS:
+            near = difflib.get_close_matches(name, KNOBS, n=1)
+            hint = f": did you mean {near[0]!r}?" if near else "; `gossamer settings` lists those there are"
+            raise ConfigError(f"unknown setting {name!r} in {origin}{hint}")
+    return found
+
+
+def _from_environment(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    found = {k[len(PREFIX) :].lower(): v for k, v in environ.items() if k.startswith(PREFIX)}
+    found.pop("corpora", None)  # where our own tests find the outside suites
+    return _known(found, "the environment (GOSSAMER_*)")
+
+
+def _from_file(path: Path) -> Mapping[str, Any]:
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as why:
+        raise ConfigError(f"{path} cannot be read: {why}") from None
+    try:
+        return _known(tomllib.loads(text), str(path))
+    except tomllib.TOMLDecodeError as why:
+        raise ConfigError(f"{path} is not TOML: {why}") from None

@@ -1,0 +1,181 @@
+"""The tables, in SQLAlchemy Core: one schema for every store.
+
+Only migrations and tests import this module; the hot statements are written by hand in each store.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+#: Row numbers and sizes: 64 bits everywhere (SQLite's Integer has them, and only it makes a rowid).
+Big = BigInteger().with_variant(Integer(), "sqlite")
+
+#: One execution of one scraper.
+run = Table(
+    "run",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("scraper", Text, nullable=False),
+    Column("ref", Text, nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("params", Text, nullable=False),
+    Column("options", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False, server_default=""),
+    Column("created", Float, nullable=False),
+    Column("ended", Float),
+    Column("seconds", Float, nullable=False, server_default="0"),
+    # Whether every start request is in the frontier.
+    Column("seeded", Integer, nullable=False, server_default="0"),
+    Column("settled", Integer, nullable=False, server_default="0"),
+    Column("pages", Integer, nullable=False, server_default="0"),
+    Column("items", Integer, nullable=False, server_default="0"),
+    Column("failed", Integer, nullable=False, server_default="0"),
+    Column("skipped", Integer, nullable=False, server_default="0"),
+    Column("retried", Integer, nullable=False, server_default="0"),
+    Column("size", Big, nullable=False, server_default="0"),
+    Index("run_signature", "signature"),
+)
+
+#: How often each reason ended a walk, per run.
+run_reason = Table(
+    "run_reason",
+    metadata,
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("n", Integer, nullable=False),
+    PrimaryKeyConstraint("run_id", "reason"),
+    sqlite_with_rowid=False,
+)
+
+#: Who may walk a run's requests. Shard -1 is the whole run, as one process leases it.
+lease = Table(
+    "lease",
+    metadata,
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("shard", Integer, nullable=False),
+    Column("owner", Text),
+    Column("token", Big, nullable=False),
+    Column("until", Float, nullable=False),
+    PrimaryKeyConstraint("run_id", "shard"),
+    sqlite_with_rowid=False,
+)
+
+WAITING = text("state = 0 and not_before = 0")
+PARKED = text("state = 0 and not_before > 0")
+CLAIMED = text("state = 0 and token is not null")
+ROOTS = text("depth = 0")
+
+#: The frontier, and the memory of every URL: waiting (0), done (1), skipped (2), failed (3).
+request = Table(
+    "request",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("shard", Integer, nullable=False),
+    Column("handler", Text, nullable=False),
+    Column("extra", Text),
+    Column("depth", Integer, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("hops", Integer, nullable=False),
+    Column("found_on", Big),
+    Column("state", Integer, nullable=False, server_default="0"),
+    Column("not_before", Float, nullable=False, server_default="0"),
+    Column("token", Big),
+    Column("claims", Integer, nullable=False, server_default="0"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    # The last fetch: earlier ones are in `fetch`.
+    Column("reason", Text),
+    Column("detail", Text),
+    Column("status", Integer),
+    Column("size", Big),
+    Column("started", Float),
+    Column("elapsed", Float),
+    Index("request_known", "run_id", "digest", unique=True),
+    Index(
+        "request_ready",
+        "run_id",
+        "host",
+        text("priority desc"),
+        "id",
+        sqlite_where=WAITING,
+        postgresql_where=WAITING,
+    ),
+    Index("request_parked", "run_id", "not_before", sqlite_where=PARKED, postgresql_where=PARKED),
+    Index("request_roots", "run_id", "host", sqlite_where=ROOTS, postgresql_where=ROOTS),
+    Index("request_claimed", "run_id", sqlite_where=CLAIMED, postgresql_where=CLAIMED),
+)
+
+#: Exchanges that no request row tells of: failed attempts and robots.txt.
+fetch = Table(
+    "fetch",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("request_id", Big),
+    Column("url", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("started", Float, nullable=False),
+    Column("elapsed", Float, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("size", Big, nullable=False),
+    Column("reason", Text, nullable=False),
+    Index("fetch_request", "request_id"),
+    Index("fetch_run", "run_id"),
+)
+
+#: What was collected: one row a record, whichever runs saw it.
+item = Table(
+    "item",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("scraper", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("first_seen", Float, nullable=False),
+    Column("last_seen", Float, nullable=False),
+    Column("last_changed", Float, nullable=False),
+    Column("times_seen", Integer, nullable=False, server_default="1"),
+    Index("item_known", "scraper", "kind", "key", unique=True),
+)
+
+#: Which run saw which item, and on which page.
+sighting = Table(
+    "sighting",
+    metadata,
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("item_id", Big, ForeignKey("item.id"), nullable=False),
+    Column("request_id", Big, ForeignKey("request.id"), nullable=False),
+    PrimaryKeyConstraint("run_id", "item_id"),
+    Index("sighting_request", "request_id"),
+    sqlite_with_rowid=False,
+)
+
+#: What is known of a host, over all runs.
+source = Table(
+    "source",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("last_hit", Float, nullable=False),
+    Column("ready_at", Float, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,180 @@
+"""The store contract: durable memory for runs, the frontier and items.
+
+A second store must pass the same tests (`tests/contract`). What every verb promises:
+
+* A verb that returns has happened; one that raises has changed nothing.
+* `settle` is one transaction, in this order: fence the lease, insert what was found, upsert items, close the
+  walked requests, count. Found requests are in before their page is closed, so "nothing waiting" means done.
+* A request is settled exactly once: settling it again, or under a lease that has passed on, raises LeaseLost.
+* A crash needs no repair: a request that was being walked is still waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from gossamer.values import Fetch, Lease, Outcome, Pending, Request, Run, RunState
+
+#: No limit of depth.
+DEEPEST = 2**31 - 1
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A run to be."""
+
+    scraper: str
+    ref: str
+    signature: str
+    params: dict[str, Any]
+    options: dict[str, Any]
+
+
+class SourceNote(msgspec.Struct, frozen=True):
+    """What to remember of a host across runs and restarts."""
+
+    host: str
+    #: When it was last asked, in seconds since 1970.
+    last_hit: float
+    #: When it may be asked again, in seconds since 1970.
+    ready_at: float
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """What one settle writes."""
+
+    outcomes: Sequence[Outcome] = ()
+    #: Requests being walked right now, by id: known as "in flight" should we die.
+    claims: Sequence[int] = ()
+    fetches: Sequence[Fetch] = ()
+    sources: Sequence[SourceNote] = ()
+    #: Seconds worked since the last settle.
+    seconds: float = 0.0
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What a settle brought."""
+
+    #: Host -> new requests waiting for it.
+    fresh: Mapping[str, int]
+    #: Items this run had not seen before.
+    items: int
+    #: Rule -> links it dropped that were not known before.
+    dropped: Mapping[str, int]
+
+
+class UrlStory(msgspec.Struct, frozen=True):
+    """All that one run knows of one URL."""
+
+    run: int
+    scraper: str
+    run_state: str
+    #: "waiting", "done", "skipped" or "failed".
+    state: str
+    url: str
+    host: str
+    handler: str
+    depth: int
+    priority: int
+    attempts: int
+    claims: int
+    in_flight: bool
+    not_before: float
+    reason: str | None
+    detail: str | None
+    status: int | None
+    size: int | None
+    started: float | None
+    elapsed: float | None
+    found_on: str | None
+    #: Earlier fetches, oldest first: (started, elapsed, status, reason).
+    fetches: list[tuple[float, float, int, str]]
+    #: Items that came out: (kind, key).
+    items: list[tuple[str, str]]
+
+
+class Store(Protocol):
+    """Durable memory. Times are seconds since 1970."""
+
+    # -- runs --------------------------------------------------------------------------------------------------
+
+    async def new_run(self, draft: Draft) -> Run:
+        """Write a run down, pending."""
+
+    async def run(self, run_id: int) -> Run | None:
+        """One run, with its counters as of the last settle."""
+
+    async def runs(self, limit: int = 50) -> list[Run]:
+        """The newest runs first."""
+
+    async def unfinished(self, signature: str) -> Run | None:
+        """The newest run with this signature, if requests of it still wait; else None."""
+
+    async def end_run(self, lease: Lease, state: RunState, reason: str) -> Run:
+        """Say how a run ended. It can be acquired again if requests still wait."""
+
+    # -- leases ------------------------------------------------------------------------------------------------
+
+    async def acquire(self, run_id: int, owner: str, ttl: float) -> Lease:
+        """Take the right to walk a run, which is then running. What a dead owner walked is waiting again.
+
+        Raises StoreBusy if a living owner holds it.
+        """
+
+    async def release(self, lease: Lease) -> None:
+        """Give the right back. Nothing happens if it has passed on already."""
+
+    # -- the frontier ------------------------------------------------------------------------------------------
+
+    async def add(self, lease: Lease, requests: Sequence[Request], *, last: bool = False) -> Mapping[str, int]:
+        """Insert start requests the run does not know yet; returns host -> how many were new.
+
+        `last` says that these were all: the run is seeded, and resuming it asks for no start requests again.
+        """
+
+    async def hosts(self, run_id: int) -> Mapping[str, int]:
+        """Host -> requests ready to be walked (parked ones left out)."""
+
+    async def peek(
+        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST
+    ) -> list[Request]:
+        """The best ready requests of a host, best first: highest priority, then first found.
+
+        None deeper than `level`, none with an id in `but`. Nothing is changed.
+        """
+
+    async def level(self, run_id: int, host: str) -> int | None:
+        """The least depth among a host's waiting requests, parked ones included; None if none waits."""
+
+    async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
+        """The start URLs of a run and what they redirected to; one for each host if `by_host`."""
+
+    async def wake(self, run_id: int, now: float) -> tuple[Mapping[str, int], float | None]:
+        """Make parked requests ready whose time has come: host -> how many, and when the next is due."""
+
+    async def pending(self, run_id: int) -> Pending:
+        """What is left of a run."""
+
+    async def settle(self, lease: Lease, batch: Batch) -> Settled:
+        """Write a group of outcomes down, in walk order. Raises LeaseLost."""
+
+    # -- sources -----------------------------------------------------------------------------------------------
+
+    async def source(self, host: str) -> SourceNote | None:
+        """What is remembered of a host."""
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    async def why(self, url: str) -> list[UrlStory]:
+        """What each run knows of a URL, newest run first."""
+
+    async def host_table(self, run_id: int) -> list[dict[str, Any]]:
+        """Per host of a run: pages, failed, waiting, retried, and its pace as measured."""
+
+    def pages(self, run_id: int | None, scraper: str | None) -> AsyncIterator[dict[str, Any]]:
+        """Every URL of one run (or of all), in the order found."""
+
+    def items(self, run_id: int | None, scraper: str | None) -> AsyncIterator[dict[str, Any]]:
+        """Items with their provenance, in the order first seen."""

@@ -1,0 +1,191 @@
+"""What a person sees: live progress while runs work, and tables afterwards. Everything goes to stderr."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from gossamer.progress import Bound
+from gossamer.runs import Report, Running
+from gossamer.values import Pending
+
+#: Seconds between two pictures on a terminal, and between two lines where there is none.
+FRAME = 0.2
+LINE = 10.0
+#: A run bound by a host's pace is worth a word if it takes longer than this.
+LONG = 20.0
+
+
+class Screen:
+    """Shows runs at work: a live picture on a terminal, now and then a line elsewhere, nothing if quiet."""
+
+    def __init__(self, console: Console, *, quiet: bool) -> None:
+        self.console = console
+        self._quiet = quiet
+        self._runs: list[Running] = []
+        self._live: Live | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Screen:
+        if not self._quiet:
+            if self.console.is_terminal:
+                self._live = Live(console=self.console, auto_refresh=False, transient=True)
+                self._live.start()
+            self._task = asyncio.create_task(self._refresh(), name="screen")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._live is not None:
+            self._live.stop()
+
+    def watch(self, running: Running) -> None:
+        """Show one more run; say what is resumed."""
+        self._runs.append(running)
+        if running.resumed is not None and not self._quiet:
+            self.say(resuming(running.run.id, running.resumed))
+
+    def say(self, text: str) -> None:
+        """One line above the live picture."""
+        self.console.print(Text(text), soft_wrap=True)
+
+    async def _refresh(self) -> None:
+        shown = time.monotonic()
+        while True:
+            await asyncio.sleep(FRAME)
+            if self._live is not None:
+                self._live.update(self._picture(), refresh=True)
+            elif time.monotonic() - shown >= LINE:
+                shown = time.monotonic()
+                for running in self._runs:
+                    self.say(_line(running))
+
+    def _picture(self) -> RenderableType:
+        table = Table.grid(padding=(0, 2))
+        notes = []
+        for running in self._runs:
+            table.add_row(*_cells(running))
+            bound = running.progress.bound(running.engine.frontier.lanes.values())
+            if bound is not None and bound.by_pace and bound.seconds > LONG:
+                notes.append(Text(_no_help(bound), style="yellow"))
+        return Group(table, *notes)
+
+
+def _cells(running: Running) -> list[Text]:
+    progress, lanes = running.progress, running.engine.frontier.lanes.values()
+    now = time.monotonic()
+    held = sum(1 for lane in lanes if lane.waiting and lane.door and lane.door.next_at > now)
+    bound = progress.bound(lanes)
+    cells = [
+        Text(f"{running.run.scraper} #{running.run.id}", style="bold cyan"),
+        Text(f"{progress.pages:,} pages", style="bold"),
+        Text(f"{progress.items:,} items", style="green"),
+        Text(f"{progress.failed:,} failed", style="red" if progress.failed else "dim"),
+        Text(f"{progress.rate:.1f}/s"),
+        Text(size(progress.size), style="dim"),
+        Text(f"{sum(lane.waiting + lane.parked for lane in lanes):,} waiting", style="dim"),
+    ]
+    if held:
+        cells.append(Text(f"{held} host{'s' if held > 1 else ''} waiting", style="yellow"))
+    if bound is not None and bound.seconds >= 1:
+        cells.append(Text(f"at least {span(bound.seconds)} left", style="dim"))
+    return cells
+
+
+def _line(running: Running) -> str:
+    return "  ".join(str(cell) for cell in _cells(running))
+
+
+def _no_help(bound: Bound) -> str:
+    return f"more workers will not help: {bound.host} bounds this run at {span(bound.seconds)}"
+
+
+def resuming(run: int, left: Pending) -> str:
+    """One line on what a resumed run has and lacks."""
+    waiting = left.waiting - left.in_flight
+    return f"resuming run {run}: {left.settled:,} done, {waiting:,} waiting, {left.in_flight:,} were in flight"
+
+
+def summary(report: Report, scraper: str) -> str:
+    """One line on how a run went."""
+    parts = [f"{report.pages:,} pages", f"{report.items:,} items"]
+    for name, value in (("failed", report.failed), ("skipped", report.skipped), ("retried", report.retried)):
+        if value:
+            parts.append(f"{value:,} {name}")
+    parts.append(size(report.bytes))
+    took = f"{span(report.seconds)} ({report.pages_per_second:,.1f} pages/s)"
+    return f"run {report.run} ({scraper}) {told_ending(report)}: {', '.join(parts)} in {took}"
+
+
+_ENDINGS = {
+    "done": "finished",
+    "max_pages": "stopped at --max-pages",
+    "max_items": "stopped at --max-items",
+    "interrupted": "interrupted",
+    "start_failed": "failed, no start URL could be read",
+}
+
+
+def told_ending(report: Report) -> str:
+    """How a run ended, in a few words."""
+    return _ENDINGS.get(report.reason, f"{report.status}: {report.reason}")
+
+
+def reasons(report: Report) -> str:
+    """What ended walks other than well, most frequent first; empty if nothing did."""
+    odd = {k: v for k, v in report.by_reason.items() if k not in ("ok", "redirect")}
+    return ", ".join(f"{n:,} {reason}" for reason, n in sorted(odd.items(), key=lambda pair: -pair[1]))
+
+
+def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, numbers: Iterable[str] = ()) -> Table:
+    """A table; columns named in `numbers` are set to the right."""
+    made = Table(title=title or None, title_justify="left", title_style="bold", header_style="dim", box=None)
+    right = set(numbers)
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(_cell(value)) for value in row))
+    return made
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000 or unit == "GB":
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    raise AssertionError
+
+
+def span(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 86400 else f"{seconds / 86400:.1f} days"
+
+
+def moment(stamp: float | None) -> str:
+    """A time stamp for people, in their own time zone."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(stamp)) if stamp else "-"

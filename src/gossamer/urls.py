@@ -1,0 +1,188 @@
+"""URLs: resolved and written as browsers do (WHATWG), compared by a digest.
+
+Every URL inside Gossamer is absolute, http or https, in WHATWG form and without a fragment.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes
+
+import ada_url
+
+from gossamer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+#: Requests are spread over this many shards by host; a cluster worker leases one shard at a time.
+SHARDS = 1024
+
+_C0_OR_SPACE = "".join(map(chr, range(0x21)))
+_SCHEMES = ("http://", "https://")
+_HAS_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_HOST_AND_PORT = re.compile(r"[^/?#]*:\d+(?:[/?#]|$)")
+
+
+def resolve(href: str, base: str) -> str | None:
+    """The absolute http(s) URL that `href` means on the page `base`, without its fragment; else None.
+
+    >>> resolve("../b.html#top", "http://a.org/x/y/z.html")
+    'http://a.org/x/b.html'
+    >>> resolve("mailto:me@a.org", "http://a.org/") is None
+    True
+    """
+    href = href.strip(_C0_OR_SPACE)
+    if not href or href[0] in "?#" or "\t" in href or "\n" in href or "\r" in href:
+        return _join(base, href)
+    # What a reference means depends only on its base's folder, and pages of one folder repeat the same
+    # references: the cache turns most joins into a dictionary look-up.
+    folder = base.partition("?")[0]
+    return _join(folder[: folder.rfind("/") + 1], href)
+
+
+@lru_cache(maxsize=65536)
+def _join(base: str, href: str) -> str | None:
+    try:
+        url = ada_url.join_url(base, href)
+    except ValueError:
+        return None
+    return url.partition("#")[0] if url.startswith(_SCHEMES) else None
+
+
+def absolute(url: str) -> str:
+    """The WHATWG form of an absolute http(s) URL, without its fragment.
+
+    Raises ConfigError, in words for the person who typed it.
+    """
+    try:
+        form = ada_url.normalize_url(url.strip())
+    except ValueError:
+        raise ConfigError(f"{url!r} is not a URL: write it like https://example.org/path") from None
+    if not form.startswith(_SCHEMES):
+        scheme = form.partition(":")[0]
+        raise ConfigError(f"{url!r} cannot be fetched: only http and https are, not {scheme!r}")
+    return form.partition("#")[0]
+
+
+def typed(text: str) -> str:
+    """What a person means who types `example.org/docs` or `localhost:8000`: as `absolute`, scheme filled in."""
+    text = text.strip()
+    if not text:
+        raise ConfigError("an empty URL was given: write it like https://example.org/")
+    if _HAS_SCHEME.match(text) and not _HOST_AND_PORT.match(text):
+        return absolute(text)
+    url = absolute("https://" + text)
+    name = hostname(url)
+    if "." not in name.strip(".") and not name.startswith("[") and name != "localhost":
+        raise ConfigError(f"{text!r} is not a URL: write it like https://example.org/path")
+    local = name == "localhost" or name.startswith("[") or name.replace(".", "").isdigit()
+    return absolute("http://" + text) if local else url
+
+
+def origin(url: str) -> str:
+    """Scheme and authority: what one robots.txt speaks for.
+
+    >>> origin("http://a.org:8080/x")
+    'http://a.org:8080'
+    """
+    end = url.find("/", 8)
+    cut = url if end < 0 else url[:end]
+    if "@" in cut:
+        scheme, _, rest = cut.partition("://")
+        cut = f"{scheme}://{rest.rpartition('@')[2]}"
+    return cut
+
+
+def host(url: str) -> str:
+    """Host and explicit port: what one pace is kept for.
+
+    >>> host("https://user@a.org:444/x?y")
+    'a.org:444'
+    """
+    return origin(url).partition("://")[2].partition("?")[0]
+
+
+def hostname(url: str) -> str:
+    """The host of a URL without its port."""
+    name = host(url)
+    return name if name.endswith("]") else name.rpartition(":")[0] or name
+
+
+@lru_cache(maxsize=4096)
+def registered_domain(name: str) -> str:
+    """The part of a host name that somebody registered: example.co.uk for www.example.co.uk.
+
+    Addresses and names under no known suffix stand for themselves.
+    """
+    if name.startswith("[") or name.replace(".", "").isdigit():
+        return name
+    return _suffixes().privatesuffix(name) or name
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    from publicsuffixlist import PublicSuffixList  # 100 ms to load: only for those who ask
+
+    return PublicSuffixList()
+
+
+def shard(host_name: str) -> int:
+    """The shard a host belongs to: the same on every machine and in every version."""
+    return zlib.crc32(host_name.encode()) % SHARDS
+
+
+def comparable(url: str) -> str:
+    """The form under which two spellings of one URL are equal: escapes normalised, query arguments sorted.
+
+    Used for comparing only; what is fetched is the URL as the site wrote it.
+
+    >>> comparable("http://a.org/%7euser?b=2&a=1")
+    'http://a.org/~user?a=1&b=2'
+    """
+    if "%" not in url and "&" not in url and "+" not in url:
+        return url
+    path, mark, query = url.partition("?")
+    scheme, _, rest = path.partition("://")
+    authority, slash, tail = rest.partition("/")
+    path = f"{scheme}://{authority}{slash}{_same_escapes(tail, _PATH_SAFE)}"
+    if not mark:
+        return path
+    arguments = sorted(
+        tuple(_same_escapes(part.replace("+", "%20"), _QUERY_SAFE) for part in argument.partition("="))
+        for argument in query.split("&")
+    )
+    return path + "?" + "&".join("".join(a) for a in arguments)
+
+
+_PATH_SAFE = "/:@!$&'()*+,;=~|[]"
+_QUERY_SAFE = "/:@!$'()*,;?~|[]="
+_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+
+
+def _same_escapes(text: str, safe: str) -> str:
+    """Every escape that is not needed undone, every needed one in upper case."""
+    if "%" not in text:
+        return text
+
+    def one(match: re.Match[str]) -> str:
+        byte = unquote_to_bytes(match[0])
+        keep = byte in b"/%?#&=+" or byte[0] >= 0x80
+        return match[0].upper() if keep else quote(byte, safe=safe)
+
+    return _ESCAPE.sub(one, text)
+
+
+def digest(*parts: str | bytes) -> str:
+    """A 16-byte digest of the parts, as 22 letters: what is stored and compared instead of the parts."""
+    state = hashlib.blake2b(digest_size=16)
+    for n, part in enumerate(parts):
+        if n:
+            state.update(b"\0")
+        state.update(part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part)
+    return base64.urlsafe_b64encode(state.digest())[:22].decode()

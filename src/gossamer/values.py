@@ -1,0 +1,305 @@
+"""The words of Gossamer as values. Frozen, small, and made of plain types so that any store can keep them.
+
+Structs rather than dataclasses: a page makes dozens of Requests from its links, and a Struct is made in a
+quarter of a microsecond, a frozen dataclass in two and a half.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from gossamer import urls
+
+#: The handler a Request goes to unless it says otherwise.
+PARSE = "parse"
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One thing to fetch.
+
+    >>> Request("https://example.org/search", json={"q": "art"}).verb
+    'POST'
+    """
+
+    #: Absolute, or relative to the page it is yielded from.
+    url: str
+    #: Left out: POST when there is a body, else GET.
+    method: str | None = None
+    #: Sent in addition to the scraper's own headers.
+    headers: dict[str, str] | None = None
+    #: A body, sent as JSON.
+    json: Any = None
+    #: A body: bytes or text as they are, or a dict sent as a form.
+    data: str | bytes | dict[str, Any] | None = None
+    #: The handler that reads the page: a method of the scraper, or its name.
+    to: str | Callable[..., Any] = PARSE
+    #: Higher goes first, within one host.
+    priority: int = 0
+    #: Fetch even if this run knows the URL already.
+    revisit: bool = False
+    #: Whatever the handler wants to know; JSON values.
+    carry: dict[str, Any] | None = None
+
+    # What follows is kept by the engine.
+
+    #: The row in the store; 0 while it has none.
+    id: int = 0
+    #: How many links away from a start URL.
+    depth: int = 0
+    #: Fetches that failed so far.
+    attempts: int = 0
+    #: Redirects followed to get here.
+    hops: int = 0
+
+    @property
+    def verb(self) -> str:
+        """The HTTP method."""
+        if self.method:
+            return self.method.upper()
+        return "POST" if self.json is not None or self.data is not None else "GET"
+
+    @property
+    def handler(self) -> str:
+        """The name of the handler."""
+        return self.to if isinstance(self.to, str) else self.to.__name__
+
+    @property
+    def plain(self) -> bool:
+        """Whether the URL alone says what this is: a GET for the default handler."""
+        return self.method is None and self.json is None and self.data is None and self.to == PARSE and not self.revisit
+
+    @property
+    def body(self) -> bytes | None:
+        """The body as it is sent."""
+        return _body(self)
+
+    @property
+    def fingerprint(self) -> str:
+        """What makes two Requests the same thing to fetch: method, URL, body, handler."""
+        if self.plain:
+            return urls.digest(urls.comparable(self.url))
+        body = self.body or b""
+        return urls.digest(urls.comparable(self.url), self.verb, self.handler, body)
+
+    def evolve(self, **changes: Any) -> Request:
+        """The same Request with some fields changed."""
+        return msgspec.structs.replace(self, **changes)
+
+
+def _body(request: Request) -> bytes | None:
+    if request.json is not None:
+        return msgspec.json.encode(request.json)
+    data = request.data
+    if isinstance(data, dict):
+        from urllib.parse import urlencode
+
+        return urlencode(data, doseq=True).encode()
+    return data.encode() if isinstance(data, str) else data
+
+
+class Headers(Mapping[str, str]):
+    """Response headers: names are matched without regard to case; a name may come several times."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: tuple[tuple[str, str], ...] = ()) -> None:
+        self._pairs = pairs
+
+    def __getitem__(self, name: str) -> str:
+        name = name.lower()
+        for key, value in self._pairs:
+            if key == name:
+                return value
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict(self._pairs))
+
+    def __len__(self) -> int:
+        return len(dict(self._pairs))
+
+    def __repr__(self) -> str:
+        return f"Headers({self._pairs!r})"
+
+    def getall(self, name: str) -> list[str]:
+        """Every value of a header, in the order sent."""
+        name = name.lower()
+        return [value for key, value in self._pairs if key == name]
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All headers as (lower-case name, value), in the order sent."""
+        return self._pairs
+
+
+class Response(msgspec.Struct, frozen=True):
+    """What came back for one Request."""
+
+    #: The URL that answered.
+    url: str
+    status: int
+    headers: Headers
+    #: Decompressed, at most `max_body` bytes. Empty if `unread`.
+    body: bytes
+    #: When the request went out, in seconds since 1970.
+    started: float
+    #: Seconds from the first byte out to the last byte in.
+    elapsed: float
+    #: The body was not read, because its type was not asked for.
+    unread: bool = False
+
+    @property
+    def content_type(self) -> str:
+        """The media type without its parameters, in lower case; empty if none was sent."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One extracted record."""
+
+    kind: str
+    #: Tells this record from the others of its kind; the same key again is the same record, seen again.
+    key: str
+    #: The record as a JSON object.
+    data: str
+
+    def record(self) -> dict[str, Any]:
+        """The record as a dict."""
+        found: dict[str, Any] = msgspec.json.decode(self.data)
+        return found
+
+
+class Ending(enum.StrEnum):
+    """How a walk can end."""
+
+    #: Fetched and read.
+    DONE = "done"
+    #: Will never be fetched, by a rule.
+    SKIPPED = "skipped"
+    #: Will be fetched again, not before a time.
+    LATER = "later"
+    #: Given up.
+    FAILED = "failed"
+
+
+class Drop(msgspec.Struct, frozen=True):
+    """A link that will not be walked, and the rule that says so. Kept, so that `why` can tell."""
+
+    request: Request
+    #: "scope", "exclude", "include", "depth".
+    reason: str
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How one walk of a Request ended."""
+
+    request: Request
+    ending: Ending
+    #: One word that counts: "ok", "redirect", "http_404", "robots", "timeout" ...
+    reason: str = "ok"
+    #: A sentence for a person, where the word does not say it all.
+    detail: str | None = None
+    #: The answer's status; 0 if none came.
+    status: int = 0
+    #: Bytes of body received.
+    size: int = 0
+    #: When the last fetch went out (seconds since 1970); 0 if none did.
+    started: float = 0.0
+    elapsed: float = 0.0
+    items: tuple[Item, ...] = ()
+    found: tuple[Request, ...] = ()
+    dropped: tuple[Drop, ...] = ()
+    #: For LATER: when it may be walked again, in seconds since 1970.
+    not_before: float = 0.0
+    #: For LATER: whether this cost one of the request's attempts.
+    attempt: bool = False
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a page was fetched and read."""
+        return self.ending is Ending.DONE and self.reason == "ok"
+
+
+class Fetch(msgspec.Struct, frozen=True):
+    """One exchange with a host that no settled request row tells of: a failed attempt, or robots.txt."""
+
+    url: str
+    host: str
+    started: float
+    elapsed: float
+    status: int
+    size: int
+    reason: str
+    #: The request it was made for; 0 for robots.txt.
+    request_id: int = 0
+
+
+class RunState(enum.StrEnum):
+    """The states of a Run."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One execution of one Scraper."""
+
+    id: int
+    #: The scraper's name.
+    scraper: str
+    #: How to load the scraper again: "module:Class" or "file.py:Class".
+    ref: str
+    #: Equal for commands that mean the same run: what makes resuming automatic.
+    signature: str
+    params: dict[str, Any]
+    #: The knobs it was started with, by name.
+    options: dict[str, Any]
+    state: RunState
+    reason: str
+    created: float
+    ended: float | None
+    #: Seconds spent working, over all its starts.
+    seconds: float
+    #: Whether every start request is in the frontier.
+    seeded: bool
+    #: Walks that ended for good, links dropped by a rule not counted.
+    settled: int
+    pages: int
+    items: int
+    failed: int
+    skipped: int
+    retried: int
+    size: int
+    by_reason: dict[str, int] = {}
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """What is left of a run, in numbers."""
+
+    #: Settled for good: done, skipped or failed, links dropped by a rule not counted.
+    settled: int
+    #: Still to be walked, parked ones included.
+    waiting: int
+    #: Of the waiting: not before some later time.
+    parked: int
+    #: When the first parked one is due, in seconds since 1970; None if none is parked.
+    due: float | None
+    #: Of the waiting: were being walked when the last owner died.
+    in_flight: int
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """The right to walk a run's requests. Settling names it, so that a walk that outlived it is refused."""
+
+    run: int
+    owner: str
+    #: Grows by one each time the lease changes hands.
+    token: int
+    #: When it ends unless renewed, in seconds since 1970.
+    until: float
