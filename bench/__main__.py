@@ -81,7 +81,9 @@ def sections(args: argparse.Namespace) -> Iterator[str]:
     tables = args.tables or TABLES
     chosen = [CONTESTANTS[name] for name in args.only or CONTESTANTS]
     sites = [SITES[name] for name in args.sites or SITES]
-    nginx = make_ready(peers="compare" in tables and any(each.peer for each in chosen), sites=sites)
+    growing = [CONTESTANTS[name] for name in args.growth_of or ["gossamer"]]
+    taking_part = [*chosen * ("compare" in tables), *growing * ("growth" in tables)]
+    nginx = make_ready(peers=any(each.peer for each in taking_part), sites=sites)
     command = shlex.join(["python", "-m", "bench", *sys.argv[1:]])
     yield TITLE + report.preamble(command, sites, nginx)
     if "compare" in tables:
@@ -139,8 +141,10 @@ def stop(*_: object) -> None:
 
 def main() -> int:
     args = parser().parse_args()
-    # `kill` ends us as Ctrl-C does: through every `finally` that ends a child.
-    signal.signal(signal.SIGTERM, stop)
+    # `kill` ends us as Ctrl-C does: through every `finally` that ends a child. Ctrl-C is set too because
+    # a shell starts what it runs in the background deaf to it.
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, stop)
     try:
         run(args)
     except PrepareError as why:

@@ -12,6 +12,8 @@ from bench.report import spread, table
 from bench.serve import ALONE
 
 LIMIT = 600.0
+#: Cores of other load from which pages/s says more about the neighbours than about the job.
+LOUD = 0.5
 HEAD = (
     "contestant",
     "pages",
@@ -58,7 +60,9 @@ def compare(
             for entry in (*entries[site.name][turn:], *entries[site.name][:turn]):
                 once(entry, site, urls[site.name], f"round {number + 1}/{rounds}")
     for site in sites:
-        yield f"{site.name}: {site.pages:,} pages", table(HEAD, rows(entries[site.name], site))
+        took = [run for entry in entries[site.name] for run in entry.runs]
+        made = table(HEAD, rows(entries[site.name], site))
+        yield f"{site.name}: {site.pages:,} pages", made + quiet(took)
 
 
 def enter(contestants: Sequence[Contestant], sites: Sequence[Site], alone: str) -> dict[str, list[Entry]]:
@@ -96,7 +100,7 @@ def once(entry: Entry, site: Site, url: str, number: str) -> None:
         say(entry.failure)
         return
     entry.runs.append(run)
-    took = f"{run.seconds:6.2f} s  {run.cpu:6.2f} s CPU"
+    took = f"{run.seconds:6.2f} s  {run.cpu:6.2f} s CPU  others {run.others:4.2f} cores"
     say(f"{run.pages / run.seconds:7,.0f} pages/s  {took}  {check(run, site.pages)}")
 
 
@@ -124,6 +128,15 @@ def ratio(entry: Entry, ours: Entry | None) -> str:
     if ours is None or entry is ours:
         return "–"
     return f"{statistics.median(ours.speeds()) / statistics.median(entry.speeds()):.2f} x"
+
+
+def quiet(runs: Sequence[Run]) -> str:
+    """How much else was going on, to be read below a table."""
+    if not runs:
+        return ""
+    said = f"\n\nBusy besides the job, server included: {spread([run.others for run in runs], 2)} cores."
+    loud = statistics.median(run.others for run in runs) > LOUD
+    return said + loud * " The machine was not quiet: trust CPU us/page more than pages/s."
 
 
 def verdict(runs: Sequence[Run], truth: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bench.compare import announce, check, dot, startup, verdict
+from bench.compare import announce, check, dot, quiet, startup, verdict
 from bench.contestants import Contestant
 from bench.measure import JobError, Run, job
 from bench.prepare import say
@@ -25,12 +25,17 @@ def growth(contestant: Contestant, sizes: Sequence[int], rounds: int) -> str:
         start, failure = startup(contestant, alone)
     if start is None:
         return failure
-    return table(HEAD, rows(contestant, sizes, rounds, start))
+    taken: list[Run] = []
+    made = table(HEAD, rows(contestant, sizes, rounds, start, taken))
+    return made + quiet(taken)
 
 
-def rows(contestant: Contestant, sizes: Sequence[int], rounds: int, start: float) -> Iterator[list[str]]:
+def rows(
+    contestant: Contestant, sizes: Sequence[int], rounds: int, start: float, taken: list[Run]
+) -> Iterator[list[str]]:
     for size in sizes:
         runs, failure = crawls(contestant, size, rounds if size <= REPEATED else 1)
+        taken += runs
         if not runs:
             yield [f"{size:,}", *["–"] * (len(HEAD) - 2), failure]
             continue
@@ -57,5 +62,7 @@ def crawls(contestant: Contestant, size: int, rounds: int) -> tuple[list[Run], s
                 say(f"failed: {why}")
                 return runs, f"failed: {why}"
             runs.append(run)
-            say(f"{run.pages / run.seconds:7,.0f} pages/s  {run.rss / 1e6:6.0f} MB  {check(run, size)}")
+            say(
+                f"{run.pages / run.seconds:7,.0f} pages/s  {run.rss / 1e6:6.0f} MB  others {run.others:4.2f} cores  {check(run, size)}"
+            )
     return runs, ""

@@ -40,6 +40,8 @@ class Run:
     rss: int
     #: Bytes of the files it left behind.
     stored: int
+    #: Cores kept busy meanwhile by everything else on the machine: the server, and whatever is no part of this.
+    others: float
     exit_code: int
 
 
@@ -56,8 +58,10 @@ def job(
     with tempfile.TemporaryDirectory(prefix="run-", dir=KEPT) as made:
         folder = Path(made)
         said, complained = folder / "stdout", folder / "stderr"
+        busy = machine_busy()
         with said.open("wb") as out, complained.open("wb") as err:
             wall, usage, exit_code = timed(command(url, folder), folder, out, err, limit, tick)
+        busy = machine_busy() - busy
         if wall >= limit:
             raise JobError(f"still running after {limit:.0f} s")
         report = last_json(said.read_text(errors="replace"))
@@ -65,14 +69,16 @@ def job(
             raise JobError(last_line(complained.read_text(errors="replace")) or f"exit code {exit_code}")
         said.unlink()
         complained.unlink()
+        cpu = usage.ru_utime + usage.ru_stime
         return Run(
             pages=report["pages"],
             items=report["items"],
             seconds=report["seconds"],
             wall=wall,
-            cpu=usage.ru_utime + usage.ru_stime,
+            cpu=cpu,
             rss=usage.ru_maxrss * 1024,
             stored=sum(each.stat().st_size for each in folder.rglob("*") if each.is_file()),
+            others=max(0.0, busy - cpu) / wall,
             exit_code=exit_code,
         )
 
@@ -126,6 +132,13 @@ def end(process: subprocess.Popen[Any], grace: float = 3) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def machine_busy() -> float:
+    """Seconds all cores together have been busy since boot, or taken from us by the host."""
+    first = Path("/proc/stat").read_text().partition("\n")[0]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, first.split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
 def clean() -> dict[str, str]:

@@ -113,7 +113,8 @@ def unpack(package: str, target: Path) -> None:
 
 
 def version_of(unpacked: Path) -> str:
-    return (unpacked / "VERSION").read_text()
+    noted = unpacked / "VERSION"
+    return noted.read_text() if noted.exists() else "(version unknown)"
 
 
 def run(command: Sequence[str], why: str, folder: Path = ROOT) -> str:

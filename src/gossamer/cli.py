@@ -18,12 +18,13 @@ from rich.console import Console
 from gossamer import __version__, explain, registry, runs, settings, telemetry, terminal
 from gossamer import urls as addresses
 from gossamer.crawler import Crawl
-from gossamer.errors import ConfigError, GossamerError, first_error
+from gossamer.errors import ConfigError, GossamerError
 from gossamer.registry import Found
-from gossamer.runs import Plan, Report, Running
+from gossamer.runs import Parts, Plan, Report, Running
 from gossamer.storage import exports
 from gossamer.storage.store import Store
 from gossamer.terminal import Screen
+from gossamer.values import Outcome
 
 T = TypeVar("T")
 
@@ -36,6 +37,9 @@ app = typer.Typer(
     help="Collect data from web sites and web APIs: politely, fast, and without ever losing a page.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+#: `timeout` and other wrappers send a signal twice, at once; no person presses Ctrl-C that fast.
+ECHO = 0.1
+
 err = Console(stderr=True, highlight=False)
 out = Console(highlight=False)
 
@@ -260,17 +264,23 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
     place = plans[0].settings.place
     screen = Screen(err, quiet=place.quiet)
     telemetry.configure(place.log_level, place.log_format, screen.say if err.is_terminal else telemetry.to_stderr)
-    reports = _wait(_execute(plans, screen))
-    for asked, report in zip(plans, reports, strict=True):
-        if not place.quiet:
-            _tell(asked, report)
-        if as_json:
-            typer.echo(msgspec.json.encode(report).decode())
-    raise typer.Exit(max(report.exit_code for report in reports))
-
-
-async def _execute(plans: list[Plan], screen: Screen) -> list[Report]:
+    code = 0
     current: list[Running] = []
+    for asked, ended in zip(plans, _wait(_execute(plans, screen, current)), strict=True):
+        if isinstance(ended, GossamerError):
+            say(f"gossamer: {ended}", style="red")
+            code = max(code, 2)
+            continue
+        if not place.quiet:
+            _tell(asked, ended, next((r.progress.failure for r in current if r.run.id == ended.run), None))
+        if as_json:
+            typer.echo(msgspec.json.encode(ended).decode())
+        code = max(code, ended.exit_code)
+    raise typer.Exit(code)
+
+
+async def _execute(plans: list[Plan], screen: Screen, current: list[Running]) -> list[Report | GossamerError]:
+    """Run plans side by side; one that fails does not end the others. Runs under way are put into `current`."""
 
     def watch(running: Running) -> None:
         current.append(running)
@@ -278,16 +288,15 @@ async def _execute(plans: list[Plan], screen: Screen) -> list[Report]:
         if plans[0].settings.config.dry_run:
             running.progress.listen(_show_items)
 
-    async def everything() -> list[Report]:
-        async with runs.open_parts(plans[0].store) as parts, screen, asyncio.TaskGroup() as group:
-            tasks = [group.create_task(runs.execute(parts, asked, watch)) for asked in plans]
-        return [task.result() for task in tasks]
+    async def one(parts: Parts, asked: Plan) -> Report | GossamerError:
+        try:
+            return await runs.execute(parts, asked, watch)
+        except GossamerError as error:
+            return error
 
     with _stopping(current, screen):
-        try:
-            return await everything()
-        except BaseExceptionGroup as many:
-            raise first_error(many) from None
+        async with runs.open_parts(plans[0].store) as parts, screen:
+            return await asyncio.gather(*(one(parts, asked) for asked in plans))
 
 
 @contextlib.contextmanager
@@ -296,14 +305,16 @@ def _stopping(current: list[Running], screen: Screen) -> Any:
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
-    asked = 0
+    asked: float | None = None
 
     def stop() -> None:
         nonlocal asked
-        asked += 1
-        if asked > 1 or not current:
+        if asked is not None and loop.time() - asked < ECHO:
+            return
+        if asked is not None or not current:
             task.cancel()
             return
+        asked = loop.time()
         screen.say("stopping: finishing the pages in flight; press Ctrl-C again to stop at once")
         for running in current:
             running.stop()
@@ -328,12 +339,14 @@ def say(text: str, style: str = "") -> None:
     err.print(text, markup=False, soft_wrap=True, style=style)
 
 
-def _tell(asked: Plan, report: Report) -> None:
+def _tell(asked: Plan, report: Report, failure: Outcome | None) -> None:
     name = asked.found.scraper.name
     say(terminal.summary(report, name))
     odd = terminal.reasons(report)
     if odd:
         say(f"  not read: {odd}")
+    if failure is not None:
+        say(f"  for example {failure.request.url}: {failure.detail or failure.reason}")
     if asked.settings.config.dry_run:
         say("  dry run: nothing was stored")
         return
@@ -341,7 +354,7 @@ def _tell(asked: Plan, report: Report) -> None:
     if report.exit_code == 0:
         say(f"  see it: gossamer export items --run {report.run}{option}")
     elif report.reason == "start_failed":
-        say(f"  why: gossamer export pages --run {report.run}{option}")
+        say(f"  all of them: gossamer export pages --run {report.run}{option}")
     else:
         say(f"  go on: the same command, or gossamer resume {report.run}{option}")
 

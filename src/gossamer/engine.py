@@ -32,6 +32,8 @@ LINGER = 0.02
 HEAVY = 4 << 20
 #: Seconds between two notes of what is in flight, where nothing else is written.
 HEARTBEAT = 0.5
+#: Seconds after which the lease is renewed, if no settle has done it.
+RENEW = 20.0
 #: Redirects followed to a robots.txt (RFC 9309, 2.3.1.2).
 MAX_ROBOTS_HOPS = 5
 
@@ -85,6 +87,7 @@ class Engine:
         self._robots_config = dataclasses.replace(config, max_body=4 * robots.MAX_ROBOTS, content_types=())
         self._failure: BaseException | None = None
         self._closing = False
+        self._paused = False
         #: Why the run ended: "done", "max_pages", "max_items", or what `stop` was told.
         self.reason = ""
 
@@ -151,8 +154,18 @@ class Engine:
         return self.frontier.quiet and not self._unsettled and not self._settling
 
     def _within_budget(self) -> bool:
+        """Whether one more walk may begin: not while paused, and never more than `max_pages` pages."""
         most = self._config.max_pages
-        return most is None or self.progress.new_pages + self.frontier.flying < most
+        return not self._paused and (most is None or self.progress.new_pages + self.frontier.flying < most)
+
+    def pause(self) -> None:
+        """Begin no walk until `go_on`."""
+        self._paused = True
+
+    def go_on(self) -> None:
+        """Begin walks again."""
+        self._paused = False
+        self.frontier.wake_workers()
 
     # -- the walk ----------------------------------------------------------------------------------------------
 
@@ -162,7 +175,7 @@ class Engine:
                 await self._ask_robots(turn, turn.robots_url)
                 continue
             if turn.refused is not None:
-                outcome = Outcome(turn.request, Ending.SKIPPED, "robots", turn.refused)
+                outcome = _refused(turn.request, turn.refused)
             else:
                 outcome = await self.walk(turn)
             self._done(outcome)
@@ -235,13 +248,15 @@ class Engine:
             detail = f"more than {self._config.max_redirects} redirects, the last to {target}"
             return Outcome(**facts, ending=Ending.FAILED, reason="redirects", detail=detail)
         if request.depth == 0:
-            # Whoever starts at example.org wants www.example.org, if that is where the site is.
+            # Whoever starts at example.org wants www.example.org, if that is where the site is: like any start,
+            # it is inside.
             self._scope.start([target])
-        rule = self._scope.leaves(target)
-        if rule is not None:
+        elif rule := self._scope.leaves(target):
             return Outcome(**facts, ending=Ending.SKIPPED, reason=rule, detail=f"it redirects to {target}")
         follow = _next_hop(request, response.status, target)
-        self.frontier.known.add(target)
+        if follow.plain:
+            # Others are known by more than their URL: remembering that would hide the URL from other handlers.
+            self.frontier.known.add(target)
         return Outcome(
             **facts,
             ending=Ending.DONE,
@@ -264,16 +279,18 @@ class Engine:
         response: Response | None = None
         try:
             response = await self._fetcher.fetch(Request(url), self._robots_config)
+            why = f"status {response.status}"
         except FetchError as error:
-            log.info("robots.unreachable", url=url, why=str(error))
+            why = str(error)
+            log.info("robots.unreachable", url=url, why=why)
         finally:
             turn.door.leave()
         status, size = (response.status, len(response.body)) if response else (0, 0)
         self._fetches.append(Fetch(url, urls.host(url), started, time.monotonic() - clock, status, size, "robots"))
-        self._learn_robots(turn, url, response)
+        self._learn_robots(turn, url, response, why)
         self.frontier.robots_known(turn)
 
-    def _learn_robots(self, turn: Turn, url: str, response: Response | None) -> None:
+    def _learn_robots(self, turn: Turn, url: str, response: Response | None, why: str) -> None:
         """Rules to keep, a redirect to follow, or a wait before the next try."""
         origin = urls.origin(turn.request.url)
         tries = self._robots_tries[origin] = self._robots_tries.get(origin, 0) + 1
@@ -285,9 +302,8 @@ class Engine:
         if response is not None and response.status < 500 and response.status != 429:
             self._gate.learn(turn.door, turn.request.url, robots.read(response, self._config.user_agent))
         elif tries > self._config.retries:
-            why = f"{url} could not be read in {tries} tries, so the site counts as closed"
-            closed = robots.Robots(self._config.user_agent, verdict=why)
-            self._gate.learn(turn.door, turn.request.url, closed)
+            closed = f"{url} could not be read in {tries} tries ({why}), so the site counts as closed"
+            self._gate.learn(turn.door, turn.request.url, robots.Robots(self._config.user_agent, closed=closed))
         else:
             turn.door.hold(retry.backoff(tries), f"{url} gives no answer")
             if response is not None:
@@ -336,7 +352,7 @@ class Engine:
             while not self._closing or self._unsettled or self._fetches:
                 await _wait(self._flush, LINGER if self._unsettled else HEARTBEAT)
                 self._flush.clear()
-                if self._unsettled or self._fetches or self.frontier.flying:
+                if self._unsettled or self._fetches or self.frontier.flying or self._lease_ages():
                     await self._settle_group()
         except Exception as error:  # noqa: BLE001 - raised again by run()
             self._failure = error
@@ -365,6 +381,9 @@ class Engine:
             self._check_budget()
         self._calm.set()
 
+    def _lease_ages(self) -> bool:
+        return time.monotonic() - self._last_settle > RENEW
+
     def _lap(self) -> float:
         now = time.monotonic()
         lap, self._last_settle = now - self._last_settle, now
@@ -387,6 +406,12 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
             await event.wait()
     except TimeoutError:
         pass
+
+
+def _refused(request: Request, rules: robots.Robots) -> Outcome:
+    """What robots.txt forbids is skipped; what waited for one that cannot be read has failed."""
+    ending, reason = (Ending.FAILED, "robots_unreachable") if rules.closed else (Ending.SKIPPED, "robots")
+    return Outcome(request, ending, reason, rules.forbids(request.url))
 
 
 def _next_hop(request: Request, status: int, target: str) -> Request:

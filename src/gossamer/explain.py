@@ -114,7 +114,7 @@ async def host_table(store: Store, run_id: int) -> RenderableType:
     rows = []
     for host in await store.host_table(run_id):
         span = (host["last"] or 0) - (host["first"] or 0)
-        pace = f"{host['pages'] / span:.1f}/s" if span > 0.5 else "-"
+        pace = f"{(host['pages'] - 1) / span:.1f}/s" if span > 0.5 else "-"
         note = await store.source(host["host"])
         held = max(0.0, note.ready_at - time.time()) if note else 0.0
         rows.append(

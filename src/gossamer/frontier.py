@@ -17,8 +17,9 @@ import msgspec
 
 from gossamer import urls
 from gossamer.errors import Stalled
+from gossamer.fetch.retry import LONGEST_WAIT
 from gossamer.polite.gate import Door, Gate
-from gossamer.polite.robots import product
+from gossamer.polite.robots import Robots, product
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import DEEPEST, Store
 from gossamer.values import Ending, Outcome, Request
@@ -36,7 +37,7 @@ class Turn(msgspec.Struct, frozen=True):
     door: Door
     #: What to do: walk it, ask the robots.txt in its way, or skip it for what robots.txt says.
     robots_url: str | None = None
-    refused: str | None = None
+    refused: Robots | None = None
 
 
 class Known:
@@ -131,7 +132,8 @@ class Frontier:
         self._ties = count()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._wake_handle: asyncio.TimerHandle | None = None
-        self._due: float | None = None
+        #: When the first parked request is due: by the steady clock, and as the store has it.
+        self._due: tuple[float, float] | None = None
         self._helpers: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
         self.closed = False
@@ -218,9 +220,8 @@ class Frontier:
         rules = None
         if self._config.robots:
             rules = door.robots.get((urls.origin(request.url), self._agent))
-            refused = rules.forbids(request.url) if rules else None
-            if refused is not None:
-                return self._hand_out(lane, Turn(request, door, refused=refused))
+            if rules is not None and rules.forbids(request.url):
+                return self._hand_out(lane, Turn(request, door, refused=rules))
             if rules is None and lane.refusing:
                 return None  # comes back when the robots.txt has been read
         if door.next_at > now:
@@ -298,33 +299,34 @@ class Frontier:
         self._set_timer()
 
     def _expect(self, due: float) -> None:
-        """A parked request becomes ready at a wall-clock time."""
-        if self._due is None or due < self._due:
-            self._due = due
+        """A parked request becomes ready at a wall-clock time; should that clock be set back, not later than meant."""
+        at = time.monotonic() + min(max(0.0, due - time.time()), LONGEST_WAIT)
+        if self._due is None or at < self._due[0]:
+            self._due = (at, due)
             self._set_timer()
 
     def _set_timer(self) -> None:
         """One timer for whatever comes first: a host's next turn, or a parked request's time."""
         loop = asyncio.get_running_loop()
-        at = self._timers[0][0] if self._timers else None
+        times = [self._timers[0][0]] if self._timers else []
         if self._due is not None:
-            due = time.monotonic() + max(0.0, self._due - time.time())
-            at = due if at is None else min(at, due)
+            times.append(self._due[0])
         if self._wake_handle is not None:
             self._wake_handle.cancel()
-        self._wake_handle = None if at is None else loop.call_later(max(0.0, at - time.monotonic()), self._tick)
+        if times:
+            self._wake_handle = loop.call_later(max(0.0, min(times) - time.monotonic()), self._tick)
 
     def _tick(self) -> None:
         now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
             self._requeue(heapq.heappop(self._timers)[2])
-        if self._due is not None and self._due <= time.time():
-            self._due = None
-            self._help(self._wake_parked())
+        if self._due is not None and self._due[0] <= now:
+            (_, due), self._due = self._due, None
+            self._help(self._wake_parked(max(due, time.time())))
         self._set_timer()
 
-    async def _wake_parked(self) -> None:
-        woken, due = await self._store.wake(self._run, time.time())
+    async def _wake_parked(self, now: float) -> None:
+        woken, due = await self._store.wake(self._run, now)
         for host, n in woken.items():
             lane = self.lanes.setdefault(host, Lane(host))
             lane.parked = max(0, lane.parked - n)
@@ -353,7 +355,10 @@ class Frontier:
                 lane.ahead = deque(r for r in found if r.id not in lane.flying)
                 if lane.ahead or lane.flying or lane.parked or not self._by_level:
                     break
-                lane.level = await self._store.level(self._run, lane.host) or 0
+                level = await self._store.level(self._run, lane.host)
+                if level is None or level <= lane.level:
+                    break
+                lane.level = level
         finally:
             lane.looking = False
         if lane.ahead:

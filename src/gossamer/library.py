@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 from gossamer import runs
@@ -17,6 +19,9 @@ from gossamer.values import Outcome
 
 T = TypeVar("T")
 Items = list[dict[str, Any]]
+
+#: Groups of items a stream holds for a slow reader before the run pauses.
+AHEAD = 16
 
 
 async def crawl(*urls: str, fresh: bool = False, **knobs: Any) -> Report:
@@ -36,17 +41,23 @@ async def stream(
 
     Breaking out of the loop stops the run, which can then be resumed.
     """
-    # The run waits when the reader is slow: at most this many groups of items are held for it.
     arrived: asyncio.Queue[Items | None] = asyncio.Queue()
+    running: list[Running] = []
 
     def hear(outcomes: Sequence[Outcome]) -> None:
         records = [item.record() for outcome in outcomes for item in outcome.items]
         if records:
             arrived.put_nowait(records)
+        if arrived.qsize() >= AHEAD:
+            running[0].engine.pause()
+
+    def watch(started: Running) -> None:
+        running.append(started)
+        started.progress.listen(hear)
 
     async def work() -> None:
         try:
-            await _execute(_plan(scraper, params, fresh, knobs), lambda running: running.progress.listen(hear))
+            await _execute(_plan(scraper, params, fresh, knobs), watch)
         finally:
             arrived.put_nowait(None)
 
@@ -55,6 +66,8 @@ async def stream(
         while (records := await arrived.get()) is not None:
             for record in records:
                 yield record
+            if arrived.empty() and running:
+                running[0].engine.go_on()
         await task
     finally:
         if not task.done():
@@ -91,21 +104,7 @@ def _call(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return _run(work)
-    outcome: list[T] = []
-    failure: list[BaseException] = []
-
-    def elsewhere() -> None:
-        try:
-            outcome.append(_run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            failure.append(error)
-
-    thread = threading.Thread(target=elsewhere, name="gossamer-run")
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+    return _call_elsewhere(work)
 
 
 def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -113,3 +112,32 @@ def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(work())
+
+
+def _call_elsewhere(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine on a thread of its own; Ctrl-C here stops it there, cleanly."""
+    ended: Future[T] = Future()
+    cancel: list[Callable[[], object]] = []
+
+    async def noted() -> T:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        cancel.append(partial(loop.call_soon_threadsafe, task.cancel))
+        return await work()
+
+    def elsewhere() -> None:
+        try:
+            ended.set_result(_run(noted))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            ended.set_exception(error)
+
+    thread = threading.Thread(target=elsewhere, name="gossamer-run")
+    thread.start()
+    try:
+        return ended.result()
+    except KeyboardInterrupt:
+        for call in cancel:
+            call()
+        raise
+    finally:
+        thread.join()

@@ -40,6 +40,8 @@ class Progress:
         #: Pages and items since this start, not counting earlier starts of a resumed run.
         self.new_pages = 0
         self.new_items = 0
+        #: The first walk that failed, as an example.
+        self.failure: Outcome | None = None
         self.started = time.monotonic()
         self._marks: deque[tuple[float, int]] = deque([(self.started, 0)])
         self._listeners: list[Listener] = []
@@ -56,7 +58,9 @@ class Progress:
                 self.retried += outcome.attempt
             else:
                 self.by_reason[outcome.reason] += 1
-                self.failed += ending is Ending.FAILED
+                if ending is Ending.FAILED:
+                    self.failed += 1
+                    self.failure = self.failure or outcome
                 self.skipped += ending is Ending.SKIPPED
                 self.new_pages += outcome.is_page
             self.size += outcome.size

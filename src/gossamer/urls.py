@@ -38,12 +38,15 @@ def resolve(href: str, base: str) -> str | None:
     True
     """
     href = href.strip(_C0_OR_SPACE)
-    if not href or href[0] in "?#" or "\t" in href or "\n" in href or "\r" in href:
+    cut = href.partition("#")[0]
+    # `?a=1`, `http:?a=1` and `http:` mean this very page; tabs and line ends are left to the parser.
+    if not cut or cut[0] == "?" or cut[-1] in " :" or ":?" in cut or not cut.isprintable():
         return _join(base, href)
     # What a reference means depends only on its base's folder, and pages of one folder repeat the same
     # references: the cache turns most joins into a dictionary look-up.
     folder = base.partition("?")[0]
-    return _join(folder[: folder.rfind("/") + 1], href)
+    end = folder.rfind("/") + 1
+    return _join(folder[:end] if end > 8 else base, cut)  # up to 8, it is the slash of https://
 
 
 @lru_cache(maxsize=65536)

@@ -70,7 +70,13 @@ class Request(msgspec.Struct, frozen=True):
     @property
     def plain(self) -> bool:
         """Whether the URL alone says what this is: a GET for the default handler."""
-        return self.method is None and self.json is None and self.data is None and self.to == PARSE and not self.revisit
+        return (
+            (self.method is None or self.verb == "GET")
+            and self.json is None
+            and self.data is None
+            and (self.to == PARSE or self.handler == PARSE)
+            and not self.revisit
+        )
 
     @property
     def body(self) -> bytes | None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from gossamer import explain, runs, terminal
+from gossamer import runs, terminal
 from gossamer.demo.scrapers import Books, Museum, Weather
 from gossamer.demo.sites import DemoSites
 from gossamer.registry import Found
@@ -29,9 +29,10 @@ async def demo(store: str, screen: Screen, out: Console) -> None:
             reports = await asyncio.gather(*(_one(parts, asked, screen) for asked in plans))
             for asked, report in zip(plans, reports, strict=True):
                 screen.say(terminal.summary(report, asked.found.scraper.name))
-        async with runs.open_store(store) as opened:
-            await _show(opened, [report.run for report in reports], out)
-        _next(out, store, sites, reports[-1].run)
+            run_ids = [report.run for report in reports]
+            await _show_items(parts.store, run_ids, out)
+            await _show_hosts(parts, run_ids, {host: name for name, host in sites.hosts().items()}, out)
+        _next(out, store, sites, run_ids[-1])
 
 
 async def _one(parts: Parts, asked: Plan, screen: Screen) -> runs.Report:
@@ -43,7 +44,7 @@ def _plan(scraper: type[Scraper], site: str, store: str) -> Plan:
     return runs.plan(found, {"site": site}, {"store": store}, fresh=True)
 
 
-async def _show(store: Store, run_ids: list[int], out: Console) -> None:
+async def _show_items(store: Store, run_ids: list[int], out: Console) -> None:
     kinds: Counter[str] = Counter()
     samples: dict[str, dict[str, Any]] = {}
     for run in run_ids:
@@ -53,9 +54,29 @@ async def _show(store: Store, run_ids: list[int], out: Console) -> None:
     out.print()
     rows = [(kind, n, _short(samples[kind])) for kind, n in kinds.items()]
     out.print(terminal.table("what was collected", ("kind", "items", "the first of them"), rows, numbers=("items",)))
+
+
+async def _show_hosts(parts: Parts, run_ids: list[int], names: dict[str, str], out: Console) -> None:
+    rows = []
     for run in run_ids:
-        out.print()
-        out.print(await explain.host_table(store, run))
+        for row in await parts.store.host_table(run):
+            door = parts.gate.doors[row["host"]]
+            span = row["last"] - row["first"]
+            rows.append(
+                (
+                    f"{names[row['host']]} ({row['host']})",
+                    row["pages"],
+                    row["failed"],
+                    row["skipped"],
+                    row["retries"],
+                    f"{1 / door.interval:g}/s",
+                    f"{(row['pages'] - 1) / span:.1f}/s",
+                    terminal.span(door.waited) if door.waited else "-",
+                )
+            )
+    columns = ("host", "pages", "failed", "skipped", "retries", "pace allowed", "pace kept", "held back")
+    out.print()
+    out.print(terminal.table("how the hosts were treated", columns, rows, numbers=columns[1:]))
 
 
 def _short(record: dict[str, Any]) -> str:

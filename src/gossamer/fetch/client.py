@@ -158,16 +158,20 @@ _WRONG = (
 )
 
 
-_MESSAGE = re.compile(r'message: "([^"]{1,200})"|Custom\([^"]*"([^"]{1,200})"|ConnectError\("([^"]{1,200})"')
+_MESSAGES = (
+    re.compile(r'message: "([^"]{1,200})"'),
+    re.compile(r'Custom\([^"]*"([^"]{1,200})"'),
+    re.compile(r'ConnectError\("([^"]{1,200})"'),
+)
 
 
 def _gist(told: str) -> str:
     """The few words of a wreq error that mean something to a person."""
     if "dns error" in told:
         return "the host name is not known"
-    match = _MESSAGE.search(told)
-    if match:
-        return next(group for group in match.groups() if group)
+    for pattern in _MESSAGES:
+        if match := pattern.search(told):
+            return match[1]
     return " ".join(told.split())[:200]
 
 

@@ -104,15 +104,16 @@ class Gate:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._doors: dict[str, Door] = {}
+        #: Host -> its door, for every host met so far.
+        self.doors: dict[str, Door] = {}
         self._dirty: set[Door] = set()
 
     async def door(self, host: str, config: ScraperConfig) -> Door:
         """The door of a host, with what is remembered of it, no less polite than `config` asks."""
-        door = self._doors.get(host)
+        door = self.doors.get(host)
         if door is None:
             note = await self._store.source(host)
-            door = self._doors.setdefault(host, Door(host, self._dirty))
+            door = self.doors.setdefault(host, Door(host, self._dirty))
             if note and not door.hits:
                 door.recall(note)
         door.slow_to(config.rate.interval)

@@ -17,12 +17,12 @@ _HAS_RULES = re.compile(rb"(?i)disallow|crawl-delay|request-rate")
 class Robots:
     """The rules of one origin, for one user agent."""
 
-    __slots__ = ("_rules", "agent", "delay", "verdict")
+    __slots__ = ("_rules", "agent", "closed", "delay")
 
-    def __init__(self, agent: str, body: bytes = b"", verdict: str | None = None) -> None:
+    def __init__(self, agent: str, body: bytes = b"", *, closed: str | None = None) -> None:
         self.agent = product(agent)
-        #: A sentence if everything is forbidden.
-        self.verdict = verdict
+        #: A sentence if no rules could be read, and nothing may be fetched.
+        self.closed = closed
         # Most files forbid nothing: then no URL need be matched against them.
         self._rules = Protego.parse(body.decode("utf-8", "replace")) if _HAS_RULES.search(body) else None
         #: Seconds the site asks us to leave between requests.
@@ -37,8 +37,8 @@ class Robots:
 
     def forbids(self, url: str) -> str | None:
         """A sentence if the URL may not be fetched, else None."""
-        if self.verdict is not None:
-            return self.verdict
+        if self.closed is not None:
+            return self.closed
         if self._rules is None or self._rules.can_fetch(url, self.agent):
             return None
         return f"robots.txt does not allow it for {self.agent}"
