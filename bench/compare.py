@@ -23,6 +23,7 @@ HEAD = (
     "less startup",
     "RSS MB",
     "gossamer is",
+    "CPU is",
     "check",
 )
 ABOUT = """\
@@ -30,7 +31,8 @@ Everyone crawls all pages from /index.html, robots.txt obeyed (not by the floor)
 {concurrency} requests at once, and makes title, headings and links of every page. Whether a link is already
 known is left to the framework to find out. Medians over {rounds} interleaved rounds (lowest–highest).
 *pages/s* goes by the job's own clock, first request to end of crawl; *whole process* adds imports and start;
-*less startup* is CPU without that of a crawl of one page; *gossamer is* its pages/s over the contestant's."""
+*less startup* is CPU without that of a crawl of one page; *gossamer is* its pages/s over the contestant's;
+*CPU is* the contestant's, less startup, over gossamer's."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,6 +48,10 @@ class Entry:
 
     def speeds(self) -> list[float]:
         return [run.pages / run.seconds for run in self.runs]
+
+    def cost(self) -> float:
+        """CPU microseconds a page, without what starting takes."""
+        return statistics.median((run.cpu - (self.startup or 0)) / run.pages for run in self.runs) * 1e6
 
 
 def compare(
@@ -117,17 +123,19 @@ def rows(entries: Sequence[Entry], site: Site) -> Iterator[list[str]]:
             spread(entry.speeds()),
             spread([run.pages / run.wall for run in runs]),
             spread([run.cpu / run.pages * 1e6 for run in runs]),
-            f"{statistics.median((run.cpu - (entry.startup or 0)) / run.pages * 1e6 for run in runs):,.0f}",
+            f"{entry.cost():,.0f}",
             spread([run.rss / 1e6 for run in runs]),
-            ratio(entry, ours),
+            *ratios(entry, ours),
             entry.failure or verdict(runs, site.pages),
         ]
 
 
-def ratio(entry: Entry, ours: Entry | None) -> str:
+def ratios(entry: Entry, ours: Entry | None) -> tuple[str, str]:
+    """How many times as fast as the contestant Gossamer is, and how many times its CPU the contestant takes."""
     if ours is None or entry is ours:
-        return "–"
-    return f"{statistics.median(ours.speeds()) / statistics.median(entry.speeds()):.2f} x"
+        return "–", "–"
+    faster = statistics.median(ours.speeds()) / statistics.median(entry.speeds())
+    return f"{faster:.2f} x", f"{entry.cost() / ours.cost():.2f} x"
 
 
 def quiet(runs: Sequence[Run]) -> str:

@@ -62,7 +62,6 @@ def crawls(contestant: Contestant, size: int, rounds: int) -> tuple[list[Run], s
                 say(f"failed: {why}")
                 return runs, f"failed: {why}"
             runs.append(run)
-            say(
-                f"{run.pages / run.seconds:7,.0f} pages/s  {run.rss / 1e6:6.0f} MB  others {run.others:4.2f} cores  {check(run, size)}"
-            )
+            took = f"{run.rss / 1e6:6.0f} MB  others {run.others:4.2f} cores"
+            say(f"{run.pages / run.seconds:7,.0f} pages/s  {took}  {check(run, size)}")
     return runs, ""

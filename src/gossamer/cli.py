@@ -24,7 +24,7 @@ from gossamer.runs import Parts, Plan, Report, Running
 from gossamer.storage import exports
 from gossamer.storage.store import Store
 from gossamer.terminal import Screen
-from gossamer.values import Outcome
+from gossamer.values import Outcome, Run
 
 T = TypeVar("T")
 
@@ -50,18 +50,20 @@ StoreOption = Annotated[
     typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
 ]
 Rate = Annotated[str | None, typer.Option(help="Requests to one host: 2/s, 30/min, none [2/s]", metavar="PACE")]
-PerHost = Annotated[int | None, typer.Option(help="Requests to one host at the same time [4]", metavar="N")]
-Concurrency = Annotated[int | None, typer.Option(help="Requests to all hosts at the same time [64]", metavar="N")]
-Depth = Annotated[int | None, typer.Option(help="Links to follow from a start URL [no limit]", metavar="N")]
-MaxPages = Annotated[int | None, typer.Option(help="Stop after this many pages", metavar="N")]
-MaxItems = Annotated[int | None, typer.Option(help="Stop after the page that brings this many items", metavar="N")]
-ScopeOption = Annotated[str | None, typer.Option(help="Where links may lead: host, domain, prefix, any [host]")]
+PerHost = Annotated[str | None, typer.Option(help="Requests to one host at the same time [4]", metavar="N")]
+Concurrency = Annotated[str | None, typer.Option(help="Requests to all hosts at the same time [64]", metavar="N")]
+Depth = Annotated[str | None, typer.Option(help="Links to follow from a start URL [no limit]", metavar="N")]
+MaxPages = Annotated[str | None, typer.Option(help="Stop after this many pages", metavar="N")]
+MaxItems = Annotated[str | None, typer.Option(help="Stop after the page that brings this many items", metavar="N")]
+ScopeOption = Annotated[
+    str | None, typer.Option(help="Where links may lead: host, domain, prefix, any [host]", metavar="WHERE")
+]
 Include = Annotated[list[str] | None, typer.Option(help="Follow only URLs that match (repeatable)", metavar="REGEX")]
 Exclude = Annotated[list[str] | None, typer.Option(help="Never follow URLs that match (repeatable)", metavar="REGEX")]
 NoRobots = Annotated[bool, typer.Option("--no-robots", help="Do not obey robots.txt")]
 UserAgent = Annotated[str | None, typer.Option(help="How we introduce ourselves", metavar="TEXT")]
 Timeout = Annotated[str | None, typer.Option(help="Time one request may take: 30s [30s]", metavar="TIME")]
-Retries = Annotated[int | None, typer.Option(help="Times a failed request is tried again [3]", metavar="N")]
+Retries = Annotated[str | None, typer.Option(help="Times a failed request is tried again [3]", metavar="N")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, even if an earlier run did not finish")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, on stdout")]
@@ -83,7 +85,7 @@ def _flags(**given: Any) -> dict[str, Any]:
 
 @app.command("crawl")
 def crawl_command(
-    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Where to start")],
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Where to start")],
     store: StoreOption = None,
     scope: ScopeOption = None,
     include: Include = None,
@@ -275,7 +277,7 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
             _tell(asked, ended, next((r.progress.failure for r in current if r.run.id == ended.run), None))
         if as_json:
             typer.echo(msgspec.json.encode(ended).decode())
-        code = max(code, ended.exit_code)
+        code = max(code, 0 if asked.settings.config.dry_run and ended.pages else ended.exit_code)
     raise typer.Exit(code)
 
 
@@ -315,7 +317,7 @@ def _stopping(current: list[Running], screen: Screen) -> Any:
             task.cancel()
             return
         asked = loop.time()
-        screen.say("stopping: finishing the pages in flight; press Ctrl-C again to stop at once")
+        screen.note("stopping: finishing the pages in flight; press Ctrl-C again to stop at once")
         for running in current:
             running.stop()
 
@@ -372,7 +374,7 @@ def list_command() -> None:
             markup=False,
         )
         return
-    rows = [(name, str(settings.Pace.of(f.scraper.knobs().get("rate", "2/s"))), f.ref) for name, f in known.items()]
+    rows = [(name, runs.plan(found).settings.config.rate, found.ref) for name, found in known.items()]
     out.print(terminal.table("", ("name", "rate", "where"), rows))
 
 
@@ -383,7 +385,11 @@ def runs_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line")] = False,
 ) -> None:
     """List the runs in a store, newest first."""
-    found = _read(store, lambda opened: opened.runs(limit))
+
+    async def look(opened: Store) -> list[Run]:
+        return [await explain.as_it_is(opened, each) for each in await opened.runs(limit)]
+
+    found = _read(store, look)
     if as_json:
         for each in found:
             typer.echo(msgspec.json.encode(runs.report(each)).decode())
@@ -468,6 +474,9 @@ def export(
     async def write(opened: Store) -> int:
         if run is not None and await opened.run(run) is None:
             raise ConfigError(f"there is no run {run}: `gossamer runs` lists them")
+        names = {each.scraper for each in await opened.runs(limit=10_000)} if scraper else set()
+        if scraper and scraper not in names:
+            raise ConfigError(f"no run of a scraper {scraper!r} is in this store: there are {', '.join(sorted(names))}")
         return await exports.write(opened, what, style, output, run=run, scraper=scraper, source=source)
 
     written = _read(store, write)

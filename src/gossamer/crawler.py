@@ -13,7 +13,8 @@ from gossamer.scraper import Scraper
 from gossamer.values import Item, Request
 
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
-_UNSEEN = "script, style, template, noscript"
+# What a noscript holds is counted with it, not again.
+_UNSEEN = ":is(script, style, noscript):not(noscript *)"
 
 
 class Crawl(Scraper):

@@ -77,6 +77,9 @@ class Engine:
         self._weight = 0
         self._fetches: list[Fetch] = []
         self._settling: Sequence[Outcome] = ()
+        #: Walks that may wait to be settled: with those under way, a kill costs at most twice `concurrency` fetches.
+        self._most_unsettled = min(config.concurrency, 4 * GROUP)
+        self._some = asyncio.Event()
         self._flush = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -107,6 +110,7 @@ class Engine:
         finally:
             await self.frontier.aclose()
             self._closing = True
+            self._some.set()
             self._flush.set()
             await asyncio.shield(settler)
         if self._failure is not None:
@@ -132,21 +136,20 @@ class Engine:
 
     async def _supervise(self) -> None:
         """End the run when the store says nothing is left."""
-        suspicious = False
+        stuck_at: int | None = None
         while True:
             await self._calm.wait()
             self._calm.clear()
             if not self._at_rest():
-                suspicious = False
                 continue
             left = await self._store.pending(self._lease.run)
             if not self._at_rest():
                 continue
             if left.waiting == 0:
                 return self.stop("done")
-            if suspicious:
+            if stuck_at == self.frontier.turns:  # looked for it again already, and found nothing to hand out
                 raise self.frontier.stalled(left.waiting)
-            suspicious = True
+            stuck_at = self.frontier.turns
             await self.frontier.reopen()
             self._calm.set()
 
@@ -210,14 +213,15 @@ class Engine:
             detail = f"its type {response.content_type or 'unknown'} is not one that is read"
             return Outcome(**facts, ending=Ending.SKIPPED, reason="content_type", detail=detail)
         try:
-            items, yielded = await self._reader.read(Page(request, response))
+            page = Page(request, response)
+            items, yielded = await self._reader.read(page)
         except GossamerError as error:
             log.warning("page.unreadable", url=request.url, why=str(error))
             return Outcome(**facts, ending=Ending.FAILED, reason=error.reason, detail=str(error))
-        found, dropped = self._sift(yielded, response.url, request.depth + 1)
+        found, dropped = self._sift(yielded, page, request.depth + 1)
         return Outcome(**facts, ending=Ending.DONE, items=tuple(items), found=found, dropped=dropped)
 
-    def _sift(self, yielded: list[Request], base: str, depth: int) -> tuple[tuple[Request, ...], tuple[Drop, ...]]:
+    def _sift(self, yielded: list[Request], page: Page, depth: int) -> tuple[tuple[Request, ...], tuple[Drop, ...]]:
         """Of what a page leads to, what the run does not know: to walk, and to drop by a rule."""
         known, scope = self.frontier.known, self._scope
         found: list[Request] = []
@@ -226,7 +230,7 @@ class Engine:
             plain = request.plain
             if plain and request.url in known:
                 continue
-            url = urls.resolve(request.url, base)
+            url = urls.resolve(request.url, page.base_url)
             if url is None or (plain and not known.add(url)):
                 continue
             link = request.evolve(url=url, depth=depth)
@@ -315,10 +319,19 @@ class Engine:
         """A walk has ended: settle it with others that end about now."""
         self._unsettled.append(outcome)
         self._weight += sum(len(item.data) for item in outcome.items)
-        if len(self._unsettled) >= GROUP or self._weight >= HEAVY or self._nothing_flies():
-            self._flush.set()
-        if len(self._unsettled) >= 4 * GROUP or self._weight >= 4 * HEAVY:
+        self._some.set()
+        full = not self._has_room()
+        if full:
             self._room.clear()
+        if full or len(self._unsettled) >= GROUP or self._weight >= HEAVY or self._nothing_flies():
+            self._flush.set()
+
+    def _has_room(self) -> bool:
+        """Whether one more walk may begin: what is walked and not settled would have to be walked again."""
+        if self._failure is not None:
+            return True  # nothing will be settled any more: nobody need wait for it
+        waiting = len(self._unsettled) + len(self._settling)
+        return waiting < self._most_unsettled and self._weight < 4 * HEAVY
 
     def _nothing_flies(self) -> bool:
         """Whether all that was handed out waits to be settled: then waiting for more is waiting for nothing."""
@@ -350,12 +363,17 @@ class Engine:
         """Settle in groups, in walk order, until the run has ended and nothing is left to settle."""
         try:
             while not self._closing or self._unsettled or self._fetches:
-                await _wait(self._flush, LINGER if self._unsettled else HEARTBEAT)
+                await _wait(self._some, HEARTBEAT)
+                if self._unsettled:
+                    await _wait(self._flush, LINGER)
+                self._some.clear()
                 self._flush.clear()
                 if self._unsettled or self._fetches or self.frontier.flying or self._lease_ages():
                     await self._settle_group()
         except Exception as error:  # noqa: BLE001 - raised again by run()
             self._failure = error
+            self.frontier.close()
+            self._room.set()
             self._ended.set()
 
     async def _settle_group(self) -> None:
@@ -375,7 +393,10 @@ class Engine:
         )
         self._settling = ()
         self.frontier.settled(outcomes, settled.fresh)
-        self._room.set()
+        if self._has_room():
+            self._room.set()
+        if self._unsettled:
+            self._some.set()
         if outcomes:
             self.progress.tell(outcomes, settled)
             self._check_budget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -11,7 +12,7 @@ from gossamer import runs, settings, terminal
 from gossamer.errors import ConfigError
 from gossamer.scope import Scope
 from gossamer.storage.store import Store, UrlStory
-from gossamer.values import Run
+from gossamer.values import Run, RunState
 
 _RULES = {
     "scope": "it lies outside the run's scope",
@@ -47,7 +48,7 @@ def _told(story: UrlStory) -> str:
     if story.detail:
         lines.append(f"because: {story.detail}")
     if story.found_on:
-        lines.append(f"found on {story.found_on}, {story.depth} link{'s' if story.depth != 1 else ''} from a start")
+        lines.append(f"found on {story.found_on}, {terminal.many(story.depth, 'link')} from a start")
     elif story.depth == 0:
         lines.append("a start URL")
     for started, elapsed, status, reason in story.fetches:
@@ -72,8 +73,12 @@ def _state(story: UrlStory) -> str:
         rule = _RULES.get(story.reason or "", story.reason)
         return f"skipped: {rule}" + (f"; {fetched}" if fetched else "")
     if story.state == "failed":
-        return f"failed after {story.attempts + 1} tries: {story.reason}" + (f"; {fetched}" if fetched else "")
+        return f"failed after {_tries(story.attempts + 1)}: {story.reason}" + (f"; {fetched}" if fetched else "")
     return _waiting(story)
+
+
+def _tries(number: int) -> str:
+    return "1 try" if number == 1 else f"{number} tries"
 
 
 def _waiting(story: UrlStory) -> str:
@@ -95,6 +100,7 @@ async def run_story(store: Store, run_id: int | None) -> RenderableType:
         run = await store.run(run_id)
     if run is None:
         raise ConfigError(f"there is no run {run_id or ''}".rstrip() + ": `gossamer runs` lists them")
+    run = await as_it_is(store, run)
     left = await store.pending(run.id)
     report = runs.report(run)
     lines = [
@@ -107,6 +113,13 @@ async def run_story(store: Store, run_id: int | None) -> RenderableType:
         ordered = sorted(run.by_reason.items(), key=lambda pair: -pair[1])
         lines.append("  endings: " + ", ".join(f"{n:,} {reason}" for reason, n in ordered))
     return Group(Text("\n".join(lines)), Text(), await host_table(store, run.id))
+
+
+async def as_it_is(store: Store, run: Run) -> Run:
+    """A run as it is now: one that nobody works on, though it was never ended, has been killed."""
+    if run.state is not RunState.RUNNING or await store.worker() is not None:
+        return run
+    return msgspec.structs.replace(run, state=RunState.FAILED, reason=f"killed: `gossamer resume {run.id}` goes on")
 
 
 async def host_table(store: Store, run_id: int) -> RenderableType:

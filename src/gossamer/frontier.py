@@ -15,7 +15,7 @@ from itertools import count
 
 import msgspec
 
-from gossamer import urls
+from gossamer import clock, urls
 from gossamer.errors import Stalled
 from gossamer.fetch.retry import LONGEST_WAIT
 from gossamer.polite.gate import Door, Gate
@@ -139,8 +139,14 @@ class Frontier:
         self.closed = False
         #: Requests handed out and not settled.
         self.flying = 0
+        #: Requests handed out since the start.
+        self.turns = 0
         #: Robots.txt being asked.
         self.asking = 0
+        #: The least priority ever looked ahead to: what is no better cannot come before anything.
+        self._least = 0
+        #: Lanes that wait for an answer to somebody else's request.
+        self.before_doors = 0
         #: Origin -> where its robots.txt was redirected to.
         self.robots_at: dict[str, str] = {}
 
@@ -228,8 +234,7 @@ class Frontier:
             self._at(door.next_at, lane)
             return None
         if door.open >= door.per_host:
-            lane.queued = True
-            door.when_free(lambda: self._requeue(lane))
+            self._stand_before(lane, door)
             return None
         door.enter(now)
         if self._config.robots and rules is None:
@@ -244,6 +249,7 @@ class Frontier:
         lane.waiting -= 1
         lane.flying.add(turn.request.id)
         self.flying += 1
+        self.turns += 1
         self._consider(lane)
         return turn
 
@@ -267,17 +273,19 @@ class Frontier:
             if outcome.ending is Ending.LATER:
                 lane.parked += 1
                 self._expect(outcome.not_before)
-            if outcome.found and lane.ahead:
-                self._heed(lane, outcome.found)
+            self._heed(outcome.found)
         self.added(fresh)
         for lane in touched:
             self._consider(lane)
         self.wake_workers()
 
-    def _heed(self, lane: Lane, found: Iterable[Request]) -> None:
-        """Something better than the look-ahead was found: look again."""
-        if max(r.priority for r in found) > lane.ahead[-1].priority:
-            lane.ahead.clear()
+    def _heed(self, found: Iterable[Request]) -> None:
+        """Where something better than a host's look-ahead was found, look again."""
+        for request in found:
+            if request.priority > self._least:  # hardly ever true: most scrapers give no priorities
+                lane = self.lanes.get(urls.host(request.url))
+                if lane is not None and lane.ahead and request.priority > lane.ahead[-1].priority:
+                    lane.ahead.clear()
 
     # -- waiting -----------------------------------------------------------------------------------------------
 
@@ -293,14 +301,25 @@ class Frontier:
         lane.queued = False
         self._consider(lane)
 
+    def _stand_before(self, lane: Lane, door: Door) -> None:
+        """Wait until a request to the host is answered, which may be one of another run."""
+
+        def free() -> None:
+            self.before_doors -= 1
+            self._requeue(lane)
+
+        lane.queued = True
+        self.before_doors += 1
+        door.when_free(free)
+
     def _at(self, when: float, lane: Lane) -> None:
         lane.queued = True
         heapq.heappush(self._timers, (when, next(self._ties), lane))
         self._set_timer()
 
     def _expect(self, due: float) -> None:
-        """A parked request becomes ready at a wall-clock time; should that clock be set back, not later than meant."""
-        at = time.monotonic() + min(max(0.0, due - time.time()), LONGEST_WAIT)
+        """A parked request becomes ready at some time: a far one comes of a clock set back, and is not waited for."""
+        at = time.monotonic() + min(max(0.0, due - clock.now()), LONGEST_WAIT)
         if self._due is None or at < self._due[0]:
             self._due = (at, due)
             self._set_timer()
@@ -322,7 +341,7 @@ class Frontier:
             self._requeue(heapq.heappop(self._timers)[2])
         if self._due is not None and self._due[0] <= now:
             (_, due), self._due = self._due, None
-            self._help(self._wake_parked(max(due, time.time())))
+            self._help(self._wake_parked(max(due, clock.now())))
         self._set_timer()
 
     async def _wake_parked(self, now: float) -> None:
@@ -353,6 +372,7 @@ class Frontier:
                 found = await self._store.peek(self._run, lane.host, limit, lane.flying, lane.level)
                 # What was handed out while we asked is not to be handed out again.
                 lane.ahead = deque(r for r in found if r.id not in lane.flying)
+                self._least = min([self._least, *(r.priority for r in found[-1:])])
                 if lane.ahead or lane.flying or lane.parked or not self._by_level:
                     break
                 level = await self._store.level(self._run, lane.host)
@@ -403,8 +423,9 @@ class Frontier:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is going on here: nothing handed out, nothing asked, no timer."""
-        return not (self.flying or self.asking or self._helpers or self._ready or self._timers or self._due is not None)
+        """Whether nothing is going on here: nothing handed out, nothing asked, no door to open, no timer."""
+        busy = self.flying or self.asking or self.before_doors or self._helpers
+        return not (busy or self._ready or self._timers or self._due is not None)
 
     def close(self) -> None:
         """Hand out nothing any more."""

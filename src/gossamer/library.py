@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
-from gossamer import runs
+from gossamer import runs, telemetry
 from gossamer.crawler import Crawl
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
@@ -89,11 +91,20 @@ def run(
 def _plan(scraper: type[Scraper], params: Mapping[str, Any] | None, fresh: bool, knobs: Mapping[str, Any]) -> Plan:
     if not (isinstance(scraper, type) and issubclass(scraper, Scraper)):
         raise ConfigError(f"{scraper!r} is not a scraper class: give the class, not an instance or a name")
-    found = Found(scraper, f"{scraper.__module__}:{scraper.__qualname__}")
+    found = Found(scraper, _ref(scraper))
     return runs.plan(found, params, knobs, fresh=fresh)
 
 
+def _ref(scraper: type[Scraper]) -> str:
+    """How to find a scraper again. One in a script is known by its file, as `gossamer run script.py` knows it."""
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if scraper.__module__ == "__main__" and script:
+        return f"{Path(script).resolve()}:{scraper.__qualname__}"
+    return f"{scraper.__module__}:{scraper.__qualname__}"
+
+
 async def _execute(asked: Plan, watch: Callable[[Running], None] = lambda running: None) -> Report:
+    telemetry.configure_unless_done()
     async with runs.open_parts(asked.store) as parts:
         return await runs.execute(parts, asked, watch)
 

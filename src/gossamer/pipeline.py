@@ -48,6 +48,8 @@ def item_of(value: Any, key: str | tuple[str, ...] | None, kind: str = KIND) -> 
         )
     try:
         data = _encoder.encode(value).decode()
+        if not data.startswith("{"):
+            raise ReadError(f"a handler yielded {value!r:.80}, which has no named fields: yield a dict")
         return Item(name, _key(value, data, key), data)
     except (TypeError, ValueError, RecursionError) as why:
         raise ReadError(f"an item cannot be written as JSON: {why}") from None
@@ -63,4 +65,7 @@ def _key(value: Any, data: str, key: str | tuple[str, ...] | None) -> str:
         if part is None:
             raise ReadError(f"an item has no {name!r}, which its scraper names as key")
         parts.append(part if isinstance(part, str) else _sorted_encoder.encode(part).decode())
-    return "|".join(parts)
+    if len(parts) == 1:
+        return parts[0]
+    # Escaped, or ("a|b", "c") and ("a", "b|c") would be one item.
+    return "|".join(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)

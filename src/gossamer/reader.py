@@ -10,16 +10,19 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+import types
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from gossamer.errors import GossamerError, HandlerTimeout, ReadError
 from gossamer.parse.page import Page
 from gossamer.pipeline import item_of
 from gossamer.scraper import Scraper, as_iterable, each
 from gossamer.values import Item, Request
+
+T = TypeVar("T")
 
 #: Seconds between two looks of the watchdog.
 TICK = 0.25
@@ -37,6 +40,7 @@ class Reader:
         """Items and Requests that the page's handler yields. Raises ReadError, whatever the handler raised."""
         items: list[Item] = []
         found: list[Request] = []
+        yielded: Any = None
         try:
             handler = self._scraper.handler(page.request.handler)
             with self._watchdog.watch(self._timeout):
@@ -45,24 +49,36 @@ class Reader:
                     for value in as_iterable(yielded) if yielded is not None else ():
                         self._sort(value, items, found)
                     return items, found
-            async with asyncio.timeout(self._timeout):
-                async for value in each(yielded):
-                    self._sort(value, items, found)
-        except TimeoutError as error:
-            if isinstance(error, HandlerTimeout):
-                raise
-            raise HandlerTimeout(f"the handler took longer than {self._timeout:g} s") from error
-        except GossamerError as error:
-            raise self._told(error) from error
-        except (KeyboardInterrupt, SystemExit, asyncio.CancelledError, MemoryError):
+            await self._read_async(yielded, items, found)
+        except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
-            raise ReadError(f"{type(error).__name__}: {error}{_place(error, self._scraper)}"[:1000]) from error
+            if isinstance(error, asyncio.CancelledError) and _being_cancelled():
+                raise
+            raise self._told(error, yielded) from error
         return items, found
 
-    def _told(self, error: GossamerError) -> GossamerError:
-        place = _place(error, self._scraper)
-        return type(error)(f"{error}{place}"[:1000])
+    async def _read_async(self, yielded: Any, items: list[Item], found: list[Request]) -> None:
+        async def go_through() -> None:
+            async for value in each(yielded):
+                self._sort(value, items, found)
+
+        try:
+            async with asyncio.timeout(self._timeout) as limit:
+                await _watched(go_through(), lambda: self._watchdog.watch(self._timeout))
+        except TimeoutError:
+            if not limit.expired():  # then it is the author's own
+                raise
+            raise HandlerTimeout(f"the handler took longer than {self._timeout:g} s") from None
+
+    def _told(self, error: BaseException, yielded: Any) -> ReadError:
+        """What the author's code raised, as a sentence that says where."""
+        kind = HandlerTimeout if isinstance(error, HandlerTimeout | _Blocked) else ReadError
+        if isinstance(error, _Blocked):
+            said = f"the handler blocked for longer than {self._timeout:g} s"
+        else:
+            said = _text(error) if isinstance(error, GossamerError) else f"{type(error).__name__}: {_text(error)}"
+        return kind(f"{said[:900]}{_place(error, yielded, self._scraper)}")
 
     def _sort(self, value: Any, items: list[Item], found: list[Request]) -> None:
         if isinstance(value, Request):
@@ -73,16 +89,57 @@ class Reader:
             items.append(item_of(value, self._scraper.key, self._scraper.kind))
 
 
-def _place(error: BaseException, scraper: Scraper) -> str:
-    """Where in the author's file it happened."""
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - even this is the author's code
+        return "(it cannot say what)"
+
+
+def _being_cancelled() -> bool:
+    """Whether somebody cancels this task, rather than the author's code raising CancelledError by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+@types.coroutine
+def _watched(work: Coroutine[Any, Any, T], watch: Callable[[], AbstractContextManager[None]]) -> Generator[Any, Any, T]:
+    """Await a coroutine with each of its steps watched: it may wait, but not block."""
+    send: Callable[[Any], Any] = work.send
+    value: Any = None
+    while True:
+        with watch():
+            try:
+                awaited = send(value)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+        try:
+            send, value = work.send, (yield awaited)
+        except BaseException as error:  # noqa: BLE001 - handed on to the coroutine, whose it is
+            send, value = work.throw, error
+
+
+def _place(error: BaseException, yielded: Any, scraper: Scraper) -> str:
+    """Where in the author's file it happened: where it was raised, else where the handler stands."""
     module = sys.modules.get(type(scraper).__module__)
     home = getattr(module, "__file__", None)
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if frame.filename == home:
-            name = home.rpartition("/")[2]
-            return f" ({name}, line {frame.lineno}, in {frame.name})"
+    places = [(frame.filename, frame.lineno, frame.name) for frame in _frames(error)]
+    standing = getattr(yielded, "gi_frame", None) or getattr(yielded, "ag_frame", None)
+    if standing is not None:  # suspended at the yield of what we could not use
+        places.append((standing.f_code.co_filename, standing.f_lineno, standing.f_code.co_name))
+    for file, line, name in places:
+        if file == home:
+            return f" ({file.rpartition('/')[2]}, line {line}, in {name})"
     return ""
+
+
+def _frames(error: BaseException | None) -> Iterator[traceback.FrameSummary]:
+    """Where an error and what caused it were raised, innermost first: a timeout is caused by a cancellation."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # `raise error from error` is a circle
+        seen.add(id(error))
+        yield from reversed(traceback.extract_tb(error.__traceback__))
+        error = error.__cause__ or error.__context__
 
 
 class Watchdog:
@@ -120,7 +177,7 @@ class Watchdog:
 
     @contextmanager
     def watch(self, seconds: float) -> Iterator[None]:
-        """A handler runs inside. Raises HandlerTimeout in it if it takes longer."""
+        """A handler runs inside. Raises _Blocked in it if it takes longer."""
         self._deadline = time.monotonic() + seconds
         try:
             yield
@@ -146,8 +203,5 @@ class Watchdog:
         raise _Blocked
 
 
-class _Blocked(HandlerTimeout):
-    """Raised inside a handler that blocks."""
-
-    def __str__(self) -> str:
-        return "the handler blocked for longer than handler_timeout allows"
+class _Blocked(BaseException):
+    """Raised inside a handler that blocks; no Exception, for those are often caught and forgotten."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import re
 import sys
 import traceback
 from importlib.metadata import entry_points
@@ -18,6 +19,8 @@ from gossamer.scraper import Scraper
 from gossamer.urls import digest
 
 GROUP = "gossamer.scrapers"
+#: Files whose lines say nothing about an import that failed.
+_MACHINERY = re.compile(rf"<frozen importlib|[/\\]importlib[/\\]|{re.escape(__file__)}$")
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -72,11 +75,11 @@ def load_all(ref: str) -> list[Found]:
     home = str(Path(place).resolve()) if is_file else place
     if name:
         return [Found(_class(module, name, ref), f"{home}:{name}")]
-    classes = [
+    classes = dict.fromkeys(
         value
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Scraper) and value.__module__ == module.__name__
-    ]
+    )
     if not classes:
         raise ConfigError(f"{ref} holds no scraper: write a class there that subclasses gossamer.Scraper")
     return [Found(each, f"{home}:{each.__name__}") for each in classes]
@@ -96,9 +99,9 @@ def _import_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except GossamerError:
         raise
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"there is no module {error.name!r}: check the spelling of {name!r}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
+            raise ConfigError(f"there is no module {error.name!r}: check the spelling of {name!r}") from None
         raise ConfigError(_blame(name, error)) from error
 
 
@@ -126,9 +129,11 @@ def _import_file(path: Path) -> ModuleType:
 
 def _blame(where: str, error: BaseException) -> str:
     """One sentence for an import that failed: what, and on which line."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _MACHINERY.search(f.filename)]
     if isinstance(error, SyntaxError):
-        return f"{where}, line {error.lineno}: {error.msg}"
-    frames = traceback.extract_tb(error.__traceback__)
-    line = next((f.lineno for f in reversed(frames) if f.filename.endswith(where.lstrip("./"))), None)
+        # It may stand in a neighbour that the file imports.
+        place = f"{Path(error.filename).name}, line {error.lineno}" if frames and error.filename else None
+        return f"{where}{f', importing {place}' if place else f', line {error.lineno}'}: {error.msg}"
+    line = next((f.lineno for f in reversed(frames) if f.filename == frames[0].filename), None)
     at = f", line {line}" if line else ""
     return f"{where}{at}: {type(error).__name__}: {error}"

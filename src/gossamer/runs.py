@@ -6,8 +6,8 @@ import asyncio
 import os
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
@@ -31,9 +31,11 @@ from gossamer.values import Lease, Pending, Request, Run, RunState
 
 #: Seconds a lease lasts without being renewed; every settle renews it.
 LEASE_TTL = 60.0
-#: Start requests written in one transaction.
-SEEDS = 10_000
+#: Start requests written in one transaction: digests are spread evenly, so each transaction writes nearly
+#: every page of their index, and few big ones write a third of what many small ones do.
+SEEDS = 50_000
 #: Knobs that say what a run is; the others may change when it is resumed.
+_NOT_KEPT = ("headers", "max_pages", "max_items", "dry_run")
 _IDENTITY = ("scope", "include", "exclude", "depth")
 
 
@@ -176,6 +178,8 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             raise
         except Exception as error:
             await _end_failed(store, lease, error)
+            if resumed is None:
+                await _forget(store, lease)
             raise
         finally:
             await asyncio.shield(_let_go(store, lease))
@@ -200,9 +204,10 @@ async def _find_or_make(store: Store, asked: Plan) -> tuple[Run, Pending | None]
 def _options(read: Settings) -> dict[str, Any]:
     """The knobs that were set by hand, to be set again when a run is resumed by its number.
 
-    Headers are left out: they may hold secrets, and the store is no place for those.
+    Headers are left out: they may hold secrets, and the store is no place for those. So are budgets: they are
+    of one start, not of the run.
     """
-    given = [name for name, origin in read.origins.items() if origin.startswith("--") and name != "headers"]
+    given = [name for name, origin in read.origins.items() if origin.startswith("--") and name not in _NOT_KEPT]
     config = read.config
     return {name: _plain(getattr(config, name)) for name in given if hasattr(config, name)}
 
@@ -223,15 +228,37 @@ async def _seed(store: Store, lease: Lease, run: Run, scraper: Scraper, scope: S
         scope.start(await store.roots(run.id, by_host=scope.kind != "prefix"))
         return
     batch: list[Request] = []
-    async for request in _start_requests(scraper):
-        scope.start([request.url])
-        batch.append(request)
-        if len(batch) >= SEEDS:
-            await store.add(lease, batch)
-            batch = []
+    async with _Behind() as behind:
+        async for request in _start_requests(scraper):
+            scope.start([request.url])
+            batch.append(request)
+            if len(batch) >= SEEDS:
+                await behind.begin(store.add(lease, batch))
+                batch = []
     await store.add(lease, batch, last=True)
     if (await store.pending(run.id)).waiting == 0:
         raise ConfigError(f"the scraper {scraper.name!r} has nothing to start with: give it start_urls")
+
+
+class _Behind:
+    """One write to the store under way while the next is prepared: on the thread that writes, both go on at once."""
+
+    def __init__(self) -> None:
+        self._under_way: asyncio.Future[Any] | None = None
+
+    async def __aenter__(self) -> _Behind:
+        return self
+
+    async def begin(self, write: Coroutine[Any, Any, Any]) -> None:
+        """Begin a write, once the last one has ended."""
+        if self._under_way is not None:
+            await self._under_way
+        self._under_way = asyncio.ensure_future(write)
+        await asyncio.sleep(0)  # lets it begin
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._under_way is not None:
+            await self._under_way
 
 
 async def _start_requests(scraper: Scraper) -> AsyncIterator[Request]:
@@ -259,7 +286,7 @@ async def _end(store: Store, lease: Lease, reason: str) -> Run:
         reason = "done"
     if reason == "done" and not run.pages:
         return await store.end_run(lease, RunState.FAILED, "start_failed")
-    return await store.end_run(lease, RunState.FINISHED, reason)
+    return await store.end_run(lease, RunState.FINISHED if reason == "done" else RunState.STOPPED, reason)
 
 
 async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
@@ -268,6 +295,12 @@ async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
         await store.end_run(lease, RunState.FAILED, f"{getattr(error, 'reason', 'error')}: {error}"[:500])
     except StoreError:
         log.debug("run.end_not_written", run=lease.run)
+
+
+async def _forget(store: Store, lease: Lease) -> None:
+    """A run that has not one request never began: whoever mends what was wrong starts a new one."""
+    with suppress(StoreError):
+        await store.forget_run(lease.run)
 
 
 async def _let_go(store: Store, lease: Lease) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -47,15 +48,28 @@ class Scraper:
             raise ConfigError(
                 f"{cls.__name__}.name = {cls.name!r} cannot be used: write small letters, digits, dots and dashes"
             )
-        ScraperConfig(**cls.knobs())  # refuses a bad value when the class is made, not when it runs
+        cls._refuse_misspelled()
+        try:
+            ScraperConfig(**cls.knobs())  # refuses a bad value when the class is made, not when it runs
+        except ConfigError as why:
+            raise ConfigError(f"{cls.__name__}.{why}") from None
+
+    @classmethod
+    def _refuse_misspelled(cls) -> None:
+        """A knob misspelled by a letter would be ignored in silence, and a site treated as nobody meant."""
+        for name, value in vars(cls).items():
+            if name.startswith("_") or callable(value) or name in _KNOBS or hasattr(Scraper, name):
+                continue
+            near = difflib.get_close_matches(name, _KNOBS, n=1, cutoff=0.86)
+            if near:
+                raise ConfigError(f"{cls.__name__}.{name} is no setting: did you mean {near[0]!r}?")
 
     @classmethod
     def knobs(cls) -> dict[str, Any]:
         """The knobs this scraper sets itself."""
         own: dict[str, Any] = {}
         if cls.config is not None:
-            default = ScraperConfig()
-            own = {n: v for n in _KNOBS if (v := getattr(cls.config, n)) != getattr(default, n)}
+            own = {name: getattr(cls.config, name) for name in _KNOBS if name in cls.config.given}
         own.update({name: getattr(cls, name) for name in _KNOBS if hasattr(cls, name)})
         return own
 
@@ -93,7 +107,7 @@ async def each(yielded: Any) -> AsyncIterator[Any]:
 
 def as_iterable(yielded: Any) -> Iterator[Any]:
     """What a plain handler gave, as an iterator; a single dict or Request counts as one yield."""
-    if isinstance(yielded, Mapping | Request | str):
+    if isinstance(yielded, Mapping | Request | str) or hasattr(yielded, "model_dump"):
         return iter((yielded,))
     try:
         return iter(yielded)

@@ -6,15 +6,17 @@ A value comes from the first of: a flag (or keyword argument), the scraper's own
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
+import math
 import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
@@ -46,9 +48,10 @@ class Pace(msgspec.Struct, frozen=True):
         if value is None or value == "none":
             return cls(None)
         match = _PACE.fullmatch(str(value).strip().lower())
-        if not match or not float(match[1]) > 0:
+        rate = float(match[1]) / _PER[match[2] or "s"] if match else 0.0
+        if not 0 < rate < math.inf:
             raise ValueError("write requests per time, like '2/s', '30/min', '100/h', or 'none'")
-        return cls(float(match[1]) / _PER[match[2] or "s"])
+        return cls(rate)
 
     @property
     def interval(self) -> float:
@@ -58,16 +61,20 @@ class Pace(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         if not self.per_second:
             return "none"
-        for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
-            if self.per_second * seconds >= 1:
-                return f"{self.per_second * seconds:.4g}/{unit}"
-        return f"{self.per_second * 86400:.4g}/d"
+        for unit, seconds in (("s", 1), ("min", 60), ("h", 3600), ("d", 86400)):
+            short = f"{self.per_second * seconds:.6g}"
+            # Rounded to look nice it could be read again as a faster pace.
+            if float(short) >= 1 and math.isclose(float(short) / seconds, self.per_second, rel_tol=1e-12):
+                return f"{short}/{unit}"
+        return f"{self.per_second!r}/s"
 
 
-_PACE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|sec|second|m|min|minute|h|hour|d|day))?")
+_PACE = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(?:/\s*(s|sec|second|m|min|minute|h|hour|d|day))?")
 _PER = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60}
 _PER |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)?")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(ms|s|m|min|h|d)?")
+#: No time anyone waits for, and one that every clock can add.
+_LONGEST = 100 * 365 * 86400.0
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?")
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -76,17 +83,19 @@ _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 def duration(value: object) -> float:
     """Seconds, from a number or from `30s`, `5m`, `2h`."""
     match = _DURATION.fullmatch(str(value).strip().lower())
-    if not match or not float(match[1]) > 0:
+    seconds = float(match[1]) * _SECONDS[match[2] or "s"] if match else 0.0
+    if not 0 < seconds <= _LONGEST:
         raise ValueError("write a time above zero, like '30s', '5m' or '2h'")
-    return float(match[1]) * _SECONDS[match[2] or "s"]
+    return seconds
 
 
 def size(value: object) -> int:
     """Bytes, from a number or from `500KB`, `10MB`."""
     match = _SIZE.fullmatch(str(value).strip().lower())
-    if not match or not float(match[1]) > 0:
+    found = float(match[1]) * _BYTES[match[2]] if match else 0.0
+    if not 1 <= found < 1 << 62:
         raise ValueError("write a size above zero, like '500KB' or '10MB'")
-    return int(float(match[1]) * _BYTES[match[2]])
+    return int(found)
 
 
 def count(value: object) -> int:
@@ -162,13 +171,16 @@ def statuses(value: object) -> tuple[int, ...]:
     """HTTP statuses."""
     parts = value.split() if isinstance(value, str) else value
     parts = [parts] if isinstance(parts, int) else parts
-    if not isinstance(parts, list | tuple) or not all(str(p).isdigit() and 100 <= int(p) <= 599 for p in parts):
+    if not isinstance(parts, list | tuple) or not all(str(p).isdecimal() and 100 <= int(p) <= 599 for p in parts):
         raise ValueError("write a list of HTTP statuses, like [404, 410]")
     return tuple(int(p) for p in parts)
 
 
 def header_lines(value: object) -> dict[str, str]:
-    """Headers by name."""
+    """Headers by name; in the environment, as a JSON object."""
+    if isinstance(value, str):
+        with contextlib.suppress(msgspec.DecodeError):
+            value = msgspec.json.decode(value)
     ok = isinstance(value, Mapping) and all(
         isinstance(k, str)
         and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", k)
@@ -177,7 +189,7 @@ def header_lines(value: object) -> dict[str, str]:
         for k, v in value.items()
     )
     if not ok:
-        raise ValueError("write headers as names with texts, like {'Accept-Language': 'en'}")
+        raise ValueError('write headers as names with texts, like {"Accept-Language": "en"}')
     return dict(value)  # type: ignore[call-overload,no-any-return]
 
 
@@ -210,8 +222,20 @@ def _check(self: Any) -> None:
             raise ConfigError(f"{each.name} = {given!r} cannot be used: {why}") from None
 
 
+class _Given:
+    """Remembers which fields were given: a default written on purpose counts, one left out does not."""
+
+    __slots__ = ("given",)
+    given: frozenset[str]
+
+    def __new__(cls, **given: Any) -> Self:
+        made = super().__new__(cls)
+        object.__setattr__(made, "given", frozenset(given))
+        return made
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScraperConfig:
+class ScraperConfig(_Given):
     """How a scraper behaves. Each field may also stand as an attribute on the scraper class."""
 
     rate: Any = knob(

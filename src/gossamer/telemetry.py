@@ -21,8 +21,14 @@ def to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
+def configure_unless_done() -> None:
+    """For library users: who has told structlog nothing hears warnings only, on stderr."""
+    if not structlog.is_configured():
+        configure("warning", "human")
+
+
 def configure(level: str, style: str, write: Callable[[str], None] = to_stderr) -> None:
-    """Say once, at the door, how events are written. A library user who never calls this hears warnings only."""
+    """Say once, at the door, how events are written."""
     last: Any = structlog.processors.JSONRenderer() if style == "json" else _human
     structlog.configure(
         processors=[
@@ -52,12 +58,17 @@ class _Line:
     debug = info = warning = error = critical = msg
 
 
+def _fact(value: object) -> str:
+    text = str(value)
+    return text if text.isprintable() and " " not in text else repr(text)
+
+
 def _human(logger: WrappedLogger, method: str, event: EventDict) -> str:
     """`12:30:01 warning page.unreadable url=... why=...`"""
     time = str(event.pop("timestamp", ""))[11:19]
     level = event.pop("level", method)
     name = event.pop("event", "")
     trace = event.pop("exception", None)
-    facts = " ".join(f"{key}={value!r}" if " " in str(value) else f"{key}={value}" for key, value in event.items())
+    facts = " ".join(f"{key}={_fact(value)}" for key, value in event.items())
     line = f"{time} {level} {name} {facts}".rstrip()
     return f"{line}\n{trace}" if trace else line

@@ -54,8 +54,13 @@ class Screen:
     def watch(self, running: Running) -> None:
         """Show one more run; say what is resumed."""
         self._runs.append(running)
-        if running.resumed is not None and not self._quiet:
-            self.say(resuming(running.run.id, running.resumed))
+        if running.resumed is not None:
+            self.note(resuming(running.run.id, running.resumed))
+
+    def note(self, text: str) -> None:
+        """As `say`, unless quiet."""
+        if not self._quiet:
+            self.say(text)
 
     def say(self, text: str) -> None:
         """One line above the live picture."""
@@ -90,15 +95,15 @@ def _cells(running: Running) -> list[Text]:
     bound = progress.bound(lanes)
     cells = [
         Text(f"{running.run.scraper} #{running.run.id}", style="bold cyan"),
-        Text(f"{progress.pages:,} pages", style="bold"),
-        Text(f"{progress.items:,} items", style="green"),
+        Text(many(progress.pages, "page"), style="bold"),
+        Text(many(progress.items, "item"), style="green"),
         Text(f"{progress.failed:,} failed", style="red" if progress.failed else "dim"),
         Text(f"{progress.rate:.1f}/s"),
         Text(size(progress.size), style="dim"),
         Text(f"{sum(lane.waiting + lane.parked for lane in lanes):,} waiting", style="dim"),
     ]
     if held:
-        cells.append(Text(f"{held} host{'s' if held > 1 else ''} waiting", style="yellow"))
+        cells.append(Text(f"{many(held, 'host')} waiting", style="yellow"))
     if bound is not None and bound.seconds >= 1:
         cells.append(Text(f"at least {span(bound.seconds)} left", style="dim"))
     return cells
@@ -120,7 +125,7 @@ def resuming(run: int, left: Pending) -> str:
 
 def summary(report: Report, scraper: str) -> str:
     """One line on how a run went."""
-    parts = [f"{report.pages:,} pages", f"{report.items:,} items"]
+    parts = [many(report.pages, "page"), many(report.items, "item")]
     for name, value in (("failed", report.failed), ("skipped", report.skipped), ("retried", report.retried)):
         if value:
             parts.append(f"{value:,} {name}")
@@ -140,7 +145,8 @@ _ENDINGS = {
 
 def told_ending(report: Report) -> str:
     """How a run ended, in a few words."""
-    return _ENDINGS.get(report.reason, f"{report.status}: {report.reason}")
+    other = f"{report.status}: {report.reason}" if report.reason else report.status
+    return _ENDINGS.get(report.reason, other)
 
 
 def reasons(report: Report) -> str:
@@ -166,6 +172,11 @@ def _cell(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:,.1f}" if isinstance(value, float) else str(value)
+
+
+def many(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def size(number: float) -> str:

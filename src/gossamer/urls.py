@@ -143,37 +143,37 @@ def shard(host_name: str) -> int:
 def comparable(url: str) -> str:
     """The form under which two spellings of one URL are equal: escapes normalised, query arguments sorted.
 
+    An argument without a value is the same with and without its `=`; empty arguments say nothing.
     Used for comparing only; what is fetched is the URL as the site wrote it.
 
-    >>> comparable("http://a.org/%7euser?b=2&a=1")
-    'http://a.org/~user?a=1&b=2'
+    >>> comparable("http://a.org/%7euser?b=2&&a=")
+    'http://a.org/~user?a&b=2'
     """
-    if "%" not in url and "&" not in url and "+" not in url:
+    if "%" not in url and "&" not in url and "+" not in url and not url.endswith(("=", "?")):
         return url
-    path, mark, query = url.partition("?")
+    path, _, query = url.partition("?")
     scheme, _, rest = path.partition("://")
     authority, slash, tail = rest.partition("/")
     path = f"{scheme}://{authority}{slash}{_same_escapes(tail, _PATH_SAFE)}"
-    if not mark:
-        return path
-    arguments = sorted(
-        tuple(_same_escapes(part.replace("+", "%20"), _QUERY_SAFE) for part in argument.partition("="))
-        for argument in query.split("&")
-    )
-    return path + "?" + "&".join("".join(a) for a in arguments)
+    query = _same_escapes(query.replace("+", "%20"), _QUERY_SAFE)
+    arguments = sorted(argument.partition("=")[::2] for argument in query.split("&") if argument not in ("", "="))
+    joined = "&".join(f"{name}={value}" if value else name for name, value in arguments)
+    return f"{path}?{joined}" if joined else path
 
 
 _PATH_SAFE = "/:@!$&'()*+,;=~|[]"
 _QUERY_SAFE = "/:@!$'()*,;?~|[]="
-_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})?")
 
 
 def _same_escapes(text: str, safe: str) -> str:
-    """Every escape that is not needed undone, every needed one in upper case."""
+    """Every escape that is not needed undone, every needed one in upper case, a lone % escaped itself."""
     if "%" not in text:
         return text
 
     def one(match: re.Match[str]) -> str:
+        if match[1] is None:  # or `%%34%31` would become `%41`, which is another URL
+            return "%25"
         byte = unquote_to_bytes(match[0])
         keep = byte in b"/%?#&=+" or byte[0] >= 0x80
         return match[0].upper() if keep else quote(byte, safe=safe)

@@ -7,7 +7,7 @@ quarter of a microsecond, a frozen dataclass in two and a half.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -110,35 +110,68 @@ def _body(request: Request) -> bytes | None:
 class Headers(Mapping[str, str]):
     """Response headers: names are matched without regard to case; a name may come several times."""
 
-    __slots__ = ("_pairs",)
+    __slots__ = ("_pairs", "_raw")
 
-    def __init__(self, pairs: tuple[tuple[str, str], ...] = ()) -> None:
-        self._pairs = pairs
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._pairs: tuple[tuple[str, str], ...] | None = tuple((name.lower(), value) for name, value in pairs)
+        self._raw: Any = None
+
+    @classmethod
+    def lazy(cls, raw: Any) -> Headers:
+        """Headers from a map of bytes, decoded when asked for: of a dozen, a walk asks for two or three."""
+        made = cls.__new__(cls)
+        made._pairs, made._raw = None, raw
+        return made
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All headers as (lower-case name, value), in the order sent."""
+        if self._pairs is None:
+            self._pairs = tuple((str(name, "latin-1").lower(), _header_text(value)) for name, value in self._raw)
+        return self._pairs
 
     def __getitem__(self, name: str) -> str:
+        if self._pairs is None:
+            value = self._raw.get(name)
+            if value is None:
+                raise KeyError(name)
+            return _header_text(value)
         name = name.lower()
-        for key, value in self._pairs:
+        for key, text in self._pairs:
             if key == name:
-                return value
+                return text
         raise KeyError(name)
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The first value of a header; `default` if it was not sent."""
+        if self._pairs is None:
+            value = self._raw.get(name)
+            return default if value is None else _header_text(value)
+        return super().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
     def __iter__(self) -> Iterator[str]:
-        return iter(dict(self._pairs))
+        return iter(dict(self.pairs()))
 
     def __len__(self) -> int:
-        return len(dict(self._pairs))
+        return len(dict(self.pairs()))
 
     def __repr__(self) -> str:
-        return f"Headers({self._pairs!r})"
+        return f"Headers({self.pairs()!r})"
 
     def getall(self, name: str) -> list[str]:
         """Every value of a header, in the order sent."""
         name = name.lower()
-        return [value for key, value in self._pairs if key == name]
+        return [value for key, value in self.pairs() if key == name]
 
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """All headers as (lower-case name, value), in the order sent."""
-        return self._pairs
+
+def _header_text(value: Any) -> str:
+    """Header values are UTF-8 more often than the Latin-1 they should be."""
+    try:
+        return str(value, "utf-8")
+    except UnicodeDecodeError:
+        return str(value, "latin-1")
 
 
 class Response(msgspec.Struct, frozen=True):
@@ -160,7 +193,8 @@ class Response(msgspec.Struct, frozen=True):
     @property
     def content_type(self) -> str:
         """The media type without its parameters, in lower case; empty if none was sent."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind: str = self.headers.get("content-type", "")
+        return kind.partition(";")[0].strip().lower()
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -171,6 +205,11 @@ class Item(msgspec.Struct, frozen=True):
     key: str
     #: The record as a JSON object.
     data: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], *, key: str, kind: str = "item") -> Item:
+        """An Item with a key of your own."""
+        return cls(kind, key, msgspec.json.encode(record).decode())
 
     def record(self) -> dict[str, Any]:
         """The record as a dict."""
@@ -249,6 +288,8 @@ class RunState(enum.StrEnum):
     PENDING = "pending"
     RUNNING = "running"
     FINISHED = "finished"
+    #: A budget was used up before the work was.
+    STOPPED = "stopped"
     FAILED = "failed"
     CANCELLED = "cancelled"
 

@@ -24,7 +24,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,22 +50,28 @@ class Place:
 
     def __init__(self, url: str, log: Path) -> None:
         self.url = url
-        self.log = log
-        self._read = 0
+        self._log = log.open("rb")
+        self._rest = b""
+        self._paths: Counter[str] = Counter()
 
     def again(self) -> None:
         """Let the site begin anew: first tries fail again, and nothing was asked yet."""
         with urllib.request.urlopen(self.url + "/-/again", timeout=10) as answer:
             answer.read()
-        self._read = self.log.stat().st_size
+        self.asked()
+        self._paths.clear()
 
     def asked(self) -> Counter[str]:
         """How often each path was asked for; robots.txt, which every start asks for, left out."""
-        with self.log.open("rb") as log:
-            log.seek(self._read)
-            paths = Counter(json.loads(line)["path"] for line in log if line.endswith(b"\n"))
-        del paths["/robots.txt"]
-        return paths
+        # The last line may be there in part: its end comes with the next reading.
+        *lines, self._rest = (self._rest + self._log.read()).split(b"\n")
+        self._paths.update(json.loads(line)["path"] for line in lines)
+        del self._paths["/robots.txt"]
+        return self._paths.copy()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._log.close()
 
 
 @contextmanager
@@ -82,7 +88,8 @@ def serving(folder: Path) -> Iterator[Place]:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        yield Place(process.stdout.readline().strip(), log)
+        with closing(Place(process.stdout.readline().strip(), log)) as place:
+            yield place
         process.stdin.close()
 
 
@@ -104,9 +111,9 @@ class Job:
                 [GOSSAMER, *self.args, "--store", str(store)],
                 cwd=store.parent,
                 stdout=subprocess.DEVNULL,
-                stderr=stderr,
                 text=True,
-                **{"env": env, **options},
+                env=env,
+                **{"stderr": stderr, **options},
             )
 
 
@@ -148,7 +155,9 @@ class Left:
 
 async def _left(path: Path) -> Left:
     async with SqliteStore(str(path), owner=False) as store:
-        (run,) = await store.runs()
+        runs = await store.runs()
+        assert len(runs) == 1, f"{len(runs)} runs in the store, which should be one"
+        run = runs[0]
         names = ("url", "state", "reason", "status", "depth")
         pages = Counter([tuple(page[name] for name in names) async for page in store.pages()])
         items: Counter[tuple[str, str, str]] = Counter()
@@ -233,11 +242,13 @@ def moments(rng: random.Random, store: Path, place: Place, quiet: Quiet) -> Iter
 def strike(process: subprocess.Popen[str], moment: Moment) -> bool:
     """Kill a process at its moment. False if it ended before by itself, as it must: with code 0."""
     deadline = time.monotonic() + TOO_LONG
-    while process.poll() is None and not moment():
-        assert time.monotonic() < deadline, "the command hangs"
-        time.sleep(0.001)
-    process.kill()
-    code = process.wait()
+    try:
+        while process.poll() is None and not moment():
+            assert time.monotonic() < deadline, f"the command did not end within {TOO_LONG:g} s"
+            time.sleep(0.001)
+    finally:
+        process.kill()
+        code = process.wait()
     assert code in (0, -signal.SIGKILL), f"the command ended with code {code}"
     return code != 0
 
@@ -246,49 +257,54 @@ def strike(process: subprocess.Popen[str], moment: Moment) -> bool:
 class Round:
     """How one store fared, from its first start to completion."""
 
-    kills: int
+    kills: int = 0
     #: Requests the site got beyond what the quiet run asked for.
-    extra: int
+    extra: int = 0
     #: What the resume lines told to have been in flight, summed up.
-    told: int
+    told: int = 0
     differences: list[str] = field(default_factory=list)
 
 
 def round_of_kills(job: Job, place: Place, quiet: Quiet, store: Path, rng: random.Random, most: int) -> Round:
     """Kill a job until it completes, at most so many times; then compare."""
     place.again()
-    kills = 0
-    for moment in moments(rng, store, place, quiet):
-        process = job.start(store)
-        if not strike(process, moment if kills < most else lambda: False):
-            break
-        kills += 1
-        if not quiet.asked - place.asked() and finished(store):
-            break
+    result = Round()
+    try:
+        for moment in moments(rng, store, place, quiet):
+            if not strike(job.start(store), moment if result.kills < most else lambda: False):
+                break
+            result.kills += 1
+            if not quiet.asked - place.asked() and finished(store):
+                break
+        result.differences += left(store).differs(quiet.left)
+    except AssertionError as wrong:
+        result.differences.append(str(wrong))
     asked = place.asked()
+    result.extra = (asked - quiet.asked).total()
+    # A kill costs what was being fetched, and what was walked but not settled: no more of it than of the other.
+    if result.extra > result.kills * 2 * WIDTH:
+        result.differences.append(f"{result.extra} requests too many, which is more than was in flight")
+    result.differences += [f"{path}: asked {n} times less" for path, n in (quiet.asked - asked).items()]
     stderr = told(store).read_text()
-    differences = left(store).differs(quiet.left)
-    differences += [f"{path}: asked {n} times less" for path, n in (quiet.asked - asked).items()]
-    extra = (asked - quiet.asked).total()
-    if extra > kills * WIDTH:
-        differences.append(f"{extra} requests too many after {kills} kills, more than were in flight")
-    if "Traceback" in stderr:
-        differences.append(f"a stack trace: {stderr[-2000:]}")
-    in_flight = sum(int(n.replace(",", "")) for n in _RESUMED.findall(stderr))
-    return Round(kills=kills, extra=extra, told=in_flight, differences=differences)
+    result.told = sum(int(n.replace(",", "")) for n in _RESUMED.findall(stderr))
+    if "Traceback" in stderr or "gossamer: " in stderr:
+        result.differences.append(f"it said: {stderr[-2000:]}")
+    return result
 
 
-def chaos(job: Job, place: Place, folder: Path, rng: random.Random, kills: int) -> Iterator[Round]:
-    """Rounds of one job, until it was killed so many times."""
-    quiet = quiet_run(job, place, folder / f"{job.name}.db")
+def rounds_of_kills(
+    job: Job, place: Place, quiet: Quiet, folder: Path, rng: random.Random, kills: int
+) -> Iterator[Round]:
+    """Rounds of one job, until it was killed so many times or one went wrong, whose store is then kept."""
     done = 0
     while done < kills:
         store = Path(tempfile.mkdtemp(dir=folder)) / "store.db"
         result = round_of_kills(job, place, quiet, store, rng, kills - done)
         done += result.kills
-        if not result.differences:
-            shutil.rmtree(store.parent)
         yield result
+        if result.differences:
+            return
+        shutil.rmtree(store.parent)
 
 
 def main() -> int:
@@ -305,9 +321,10 @@ def main() -> int:
         chosen = jobs(place)
         share, more = divmod(args.kills, len(chosen))
         wanted = [share + (n < more) for n in range(len(chosen))]
-        works = [
-            chaos(j, place, folder, random.Random(f"{seed} {j.name}"), n) for j, n in zip(chosen, wanted, strict=True)
-        ]
+        works = []
+        for job, n in zip(chosen, wanted, strict=True):
+            quiet = quiet_run(job, place, folder / f"{job.name}.db")
+            works.append(rounds_of_kills(job, place, quiet, folder, random.Random(f"{seed} {job.name}"), n))
         # One round of each in turn: a job needs the site for itself.
         for result in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*works))):
             rounds.append(result)

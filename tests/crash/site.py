@@ -16,11 +16,12 @@ from collections import Counter
 
 from gossamer.testing import Answer, Handler, Hit, Site, graph_site
 
-PAGES = 260
+PAGES = 220
 LISTS = 12
 PER_LIST = 8
-LATENCY = 0.012
-FAULTS = 0.06
+LATENCY = 0.02
+FAULTS = 0.02
+BRANDS = ("north", "south", "east", "west")
 ROBOTS = "User-agent: *\nDisallow: /shop/secret/\n"
 
 
@@ -53,7 +54,7 @@ class Shop:
                 return Answer(status=404, body="<h1>sold</h1>", latency=LATENCY)
             case "item" | "product":
                 price = "soon" if number % 10 == 9 else str(100 + number)
-                brand = f"<i class=brand>{'north south east west'.split()[number % 4]}</i>"
+                brand = f"<i class=brand>{BRANDS[number % 4]}</i>"
                 return _html(
                     f"<h1>Thing {number}</h1><b class=price>{price}</b>{brand}<p class=review>fine {number}</p>"
                 )

@@ -15,23 +15,29 @@ import ada_url
 from gossamer import urls
 from gossamer.errors import FetchError
 from gossamer.fetch.client import Client
-from gossamer.parse.encoding import decode
+from gossamer.parse import encoding
 from gossamer.parse.page import Page
 from gossamer.polite.robots import Robots as Rules
 from gossamer.settings import ScraperConfig
 from gossamer.values import Headers, Request, Response
 
+_HTML = Headers((("content-type", "text/html"),))
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def decode_page(body: bytes, content_type: str | None) -> tuple[str, str]:
     """encoding: what a page's bytes say."""
-    return decode(body, content_type)
+    return encoding.decode(body, content_type)
+
+
+def charset(content_type: str) -> str | None:
+    """http/mime: the encoding a Content-Type header names."""
+    return encoding._header_charset(content_type)
 
 
 def links(body: bytes, url: str) -> list[str]:
     """links: where a page leads. The suite counts `a` and `area` only, so frames are taken out first."""
-    page = Page(Request(url), Response(url, 200, Headers((("content-type", "text/html"),)), body, 0.0, 0.0, False))
+    page = Page(Request(url), Response(url, 200, _HTML, body, 0.0, 0.0))
     for node in page.tree.css("frame, iframe"):
         node.decompose()
     return page.links
@@ -42,11 +48,15 @@ def resolve(href: str, base: str | None) -> str | None:
     found = urls.resolve(href, base) if base else urls.absolute(href)
     if found is None:
         return None
-    _, mark, fragment = ada_url.join_url(base or "", href).partition("#") if base else ada_url.normalize_url(href).partition("#")
+    whole = ada_url.join_url(base, href) if base else ada_url.normalize_url(href)
+    _, mark, fragment = whole.partition("#")
     return found + mark + fragment
 
 
-comparable = urls.comparable
+def comparable(url: str) -> str | None:
+    """url: the key by which we know a URL again. A relative one is read as if it stood on a page."""
+    form = urls.resolve(url, "http://page.test/")
+    return urls.comparable(form) if form else None
 
 
 async def fetcher() -> tuple[Callable[..., Awaitable[dict[str, Any]]], Callable[[], Awaitable[None]]]:
@@ -54,14 +64,19 @@ async def fetcher() -> tuple[Callable[..., Awaitable[dict[str, Any]]], Callable[
     client = Client()
 
     async def fetch(
-        url: str, timeout: float | None = None, follow: bool = False, max_body: int | None = None
+        url: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - the runner's contract
+        follow: bool = False,
+        max_body: int | None = None,
     ) -> dict[str, Any]:
         config = ScraperConfig(timeout=timeout or 10.0, max_body=max_body or 10 << 20)
         for _ in range(config.max_redirects + 1):
             response = await client.fetch(Request(url), config)
-            target = urls.resolve(response.headers.get("location", ""), url)
-            if not follow or response.status not in _REDIRECTS or "location" not in response.headers or target is None:
-                return {"status": response.status, "headers": list(response.headers.pairs()), "body": response.body}
+            if not (follow and response.status in _REDIRECTS and "location" in response.headers):
+                return {"status": response.status, "headers": response.headers.pairs(), "body": response.body}
+            target = urls.resolve(response.headers["location"], url)
+            if target is None:
+                raise FetchError("it redirects to what cannot be fetched")
             url = target
         raise FetchError("more redirects than are followed")
 
@@ -72,7 +87,7 @@ async def fetcher() -> tuple[Callable[..., Awaitable[dict[str, Any]]], Callable[
 
 
 class Robots:
-    """robots: what a file allows."""
+    """robots: what a file allows to an agent."""
 
     def __init__(self, text: str) -> None:
         self._body = text.encode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import time
+import zlib
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -21,6 +22,10 @@ from gossamer.values import Headers, Request, Response
 
 #: An unwanted body up to this size is read and thrown away, so that its connection can be used again.
 CHEAP_TO_DRAIN = 64 << 10
+
+_OUR_PORT = re.compile(r"local_addr: \S*:(\d+)")
+_ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
+_ANY_HEADER = 32 + zlib.MAX_WBITS
 
 _METHODS = {name: getattr(wreq.Method, name) for name in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")}
 
@@ -41,7 +46,10 @@ class Client:
             no_proxy=True,
             referer=False,
             http1_options=wreq.Http1Options(max_headers=256, max_buf_size=256 << 10),
+            deflate=False,  # wreq refuses the half of deflate bodies that lack a zlib header: we undo them
         )
+        #: Our ports of connections that have answered before.
+        self._kept: set[int] = set()
         self._timeouts: dict[float, datetime.timedelta] = {}
 
     async def __aenter__(self) -> Client:
@@ -56,19 +64,43 @@ class Client:
         """Fetch, without following redirects. Raises FetchError."""
         started, clock = time.time(), time.monotonic()
         try:
-            answer = await self._send(request, config)
+            answer = await self._answer(request, config)
+            headers = Headers.lazy(answer.headers)
+            status = answer.status.as_int()
+            wanted = _wanted(headers, config) or not 200 <= status < 300
+            read = False
             try:
-                headers = Headers(_pairs(answer.headers))
-                status = answer.status.as_int()
-                wanted = _wanted(headers, config) or not 200 <= status < 300
-                body = await _body(answer, headers, config.max_body, wanted=wanted)
+                body, read = await _body(answer, headers, config.max_body, wanted=wanted)
             finally:
-                # Without this an unread body would hold its connection until it is collected.
-                await answer.__aexit__(None, None, None)
+                if not read:
+                    # An unread body would hold its connection until it is collected.
+                    await answer.__aexit__(None, None, None)
         except _WRONG as error:
             raise _ours(error, config) from error
         elapsed = time.monotonic() - clock
         return Response(request.url, status, headers, body, started, elapsed, not wanted)
+
+    async def _answer(self, request: Request, config: ScraperConfig) -> Any:
+        """Send, and once more if the server closed a kept connection just as we wrote on it (RFC 9110, 9.2.2)."""
+        try:
+            answer = await self._send(request, config)
+        except (wrong.ConnectionResetError, wrong.RequestError) as error:
+            if request.verb not in ("GET", "HEAD") or not self._was_kept(error):
+                raise
+            answer = await self._send(request, config)
+        if (ours := answer.local_addr) is not None:
+            self._kept.add(ours.port())
+        return answer
+
+    def _was_kept(self, error: Exception) -> bool:
+        """Whether an error is a closed connection that had answered before. Each is reported once."""
+        told = str(error)
+        port = _OUR_PORT.search(told)
+        if port is None or not (isinstance(error, wrong.ConnectionResetError) or "IncompleteMessage" in told):
+            return False
+        kept = int(port[1]) in self._kept
+        self._kept.discard(int(port[1]))
+        return kept
 
     def _send(self, request: Request, config: ScraperConfig) -> Any:
         timeout = self._timeouts.get(config.timeout)
@@ -95,18 +127,6 @@ def _content_type(request: Request) -> str:
     return "application/x-www-form-urlencoded" if isinstance(request.data, dict) else "text/plain; charset=utf-8"
 
 
-def _pairs(headers: Any) -> tuple[tuple[str, str], ...]:
-    return tuple((str(k, "latin-1").lower(), _text(v)) for k, v in headers)
-
-
-def _text(value: Any) -> str:
-    """Header values are UTF-8 more often than the Latin-1 they should be."""
-    try:
-        return str(value, "utf-8")
-    except UnicodeDecodeError:
-        return str(value, "latin-1")
-
-
 def _wanted(headers: Headers, config: ScraperConfig) -> bool:
     """Whether the body is of a type that the scraper reads."""
     if not config.content_types:
@@ -115,18 +135,40 @@ def _wanted(headers: Headers, config: ScraperConfig) -> bool:
     return not kind or kind in config.content_types
 
 
-async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool) -> bytes:
+async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool) -> tuple[bytes, bool]:
+    """The body, and whether all of it was read."""
     length = headers.get("content-length", "")
-    known = int(length) if length.isdigit() and len(length) < 16 and "content-encoding" not in headers else None
+    known = int(length) if length.isascii() and length.isdigit() and len(length) < 16 and "content-encoding" not in headers else None
     if not wanted:
-        if known is not None and known <= CHEAP_TO_DRAIN:
-            await answer.bytes()
-        return b""
+        if known is None or known > CHEAP_TO_DRAIN:
+            return b"", False
+        await answer.bytes()
+        return b"", True
     if known is not None:
         if known > cap:
             raise TooLarge(f"the body has {known:,} bytes, more than max_body allows ({cap:,})")
-        return bytes(await answer.bytes())
-    return await _stream(answer, cap)
+        return bytes(await answer.bytes()), True
+    body = await _stream(answer, cap)
+    # wreq takes the header away when it undoes a coding; it knows only one, spelled in lower case.
+    for coding in reversed(headers.get("content-encoding", "").lower().split(",")):
+        if coding.strip() in _ZIPPED and body:
+            body = _unzipped(body, cap)
+    return body, True
+
+
+def _unzipped(body: bytes, cap: int) -> bytes:
+    """Undo gzip, or deflate with and without its zlib header; stop at the cap."""
+    headed = body[:2] == b"\x1f\x8b" or (body[0] & 15 == 8 and int.from_bytes(body[:2], "big") % 31 == 0)
+    reader = zlib.decompressobj(_ANY_HEADER if headed else -zlib.MAX_WBITS)
+    try:
+        read = reader.decompress(body, cap + 1)
+    except zlib.error as error:
+        raise Broken(f"the body is not compressed as it says: {error}") from error
+    if len(read) > cap:
+        raise TooLarge(f"the body has more bytes than max_body allows ({cap:,})")
+    if not reader.eof:
+        raise Broken("the compressed body broke off")
+    return read
 
 
 async def _stream(answer: Any, cap: int) -> bytes:
@@ -169,6 +211,8 @@ def _gist(told: str) -> str:
     """The few words of a wreq error that mean something to a person."""
     if "dns error" in told:
         return "the host name is not known"
+    if "IncompleteBody" in told or "UnexpectedEof" in told:
+        return "the body ended before it was complete"
     for pattern in _MESSAGES:
         if match := pattern.search(told):
             return match[1]
@@ -178,7 +222,7 @@ def _gist(told: str) -> str:
 def _ours(error: Exception, config: ScraperConfig) -> FetchError:
     """A wreq error as one of ours."""
     told = _gist(str(error))
-    if isinstance(error, wrong.TimeoutError):
+    if isinstance(error, wrong.TimeoutError) or "source: TimedOut" in str(error):  # while a body is being read
         return TimedOut(f"no complete answer within {config.timeout:g} s")
     if isinstance(error, wrong.TlsError) or "certificate" in told.lower():
         return TlsFailed(f"no secure connection: {told}")

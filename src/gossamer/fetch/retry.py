@@ -5,9 +5,11 @@ from __future__ import annotations
 import email.utils
 import random
 import time
+from datetime import UTC
 
 import msgspec
 
+from gossamer import clock
 from gossamer.errors import FetchError
 from gossamer.settings import ScraperConfig
 from gossamer.values import Ending, Outcome, Request, Response
@@ -26,19 +28,20 @@ def worth_retrying(status: int) -> bool:
 
 def backoff(attempts: int) -> float:
     """Seconds to wait before the next try: full jitter, so that failures that came together do not return together."""
-    return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2**attempts))
+    return random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(attempts, 30)))
 
 
 def retry_after(response: Response) -> float | None:
     """Seconds a site asks us to stay away, from either form of Retry-After; None if it does not."""
     value = response.headers.get("retry-after", "").strip()
-    if value.isdigit():
-        return float(value[:9])
+    if value.isascii() and value.isdigit():
+        return float(value)
     try:
-        then = email.utils.parsedate_to_datetime(value).timestamp()
+        then = email.utils.parsedate_to_datetime(value)
+        # A date that names no zone is meant in GMT, as all dates in HTTP are.
+        return max(0.0, (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - time.time())
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return max(0.0, then - time.time())
 
 
 def failed(request: Request, error: FetchError, started: float, elapsed: float, config: ScraperConfig) -> Outcome:
@@ -69,4 +72,4 @@ def _again_or_failed(request: Request, config: ScraperConfig, outcome: Outcome, 
     if not transient or request.attempts >= config.retries:
         return outcome
     wait = max(backoff(request.attempts), 0.001)
-    return msgspec.structs.replace(outcome, ending=Ending.LATER, attempt=True, not_before=time.time() + wait)
+    return msgspec.structs.replace(outcome, ending=Ending.LATER, attempt=True, not_before=clock.now() + wait)

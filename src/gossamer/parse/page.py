@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -20,7 +21,10 @@ _LINKS = "a[href], area[href], frame[src], iframe[src]"
 _HAS_BASE = re.compile(rb"<base[\s/]", re.IGNORECASE)
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 #: How a text given to `follow` looks if it is a URL and not a selector.
-_URL_LIKE = re.compile(r"(?:https?:)?//|\.{0,2}/|\?", re.IGNORECASE)
+_URL_LIKE = re.compile(
+    r"(?:https?:)?//|\.{0,2}/|\?|[^\s,>+~:\[]+\.(?:html?|php|aspx?|jsp|json|xml|txt|csv|pdf)(?:[?#]\S*)?$",
+    re.IGNORECASE,
+)
 
 
 class Page:
@@ -31,6 +35,13 @@ class Page:
         self.request = request
         #: What came back.
         self.response = response
+
+    @classmethod
+    def of(cls, body: str | bytes, url: str = "https://example.org/", content_type: str = "text/html") -> Page:
+        """A page from text, for trying a handler without a network."""
+        raw = body.encode() if isinstance(body, str) else body
+        kind = f"{content_type}; charset=utf-8" if isinstance(body, str) else content_type
+        return cls(Request(url), Response(url, 200, Headers([("content-type", kind)]), raw, 0.0, 0.0))
 
     @property
     def url(self) -> str:
@@ -82,7 +93,8 @@ class Page:
     def tree(self) -> LexborHTMLParser:
         """The body as a selectolax tree."""
         if self.encoding == "utf-8" or self.body.isascii():
-            return LexborHTMLParser(self.body)
+            # A byte order mark left in would be text, which ends the head before it began.
+            return LexborHTMLParser(self.body.removeprefix(codecs.BOM_UTF8))
         return LexborHTMLParser(self.text)
 
     def css(self, selector: str) -> Selection:
@@ -105,16 +117,15 @@ class Page:
 
     def json(self) -> Any:
         """The body read as JSON. Raises ReadError if it is not."""
-        body = self.body[3:] if self.body.startswith(b"\xef\xbb\xbf") else self.body
         try:
-            return msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as why:
+            return msgspec.json.decode(self.body.removeprefix(codecs.BOM_UTF8))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as why:
             raise ReadError(f"the body is not JSON: {why}") from None
 
     @cached_property
     def base_url(self) -> str:
         """What relative links are relative to: the page's URL, unless a <base> says otherwise."""
-        if _HAS_BASE.search(self.body) is None:
+        if _HAS_BASE.search(self.body) is None and not self.encoding.startswith("utf-16"):
             return self.url
         base = self.tree.css_first("base[href]")
         href = base.attributes.get("href") if base else None
@@ -138,7 +149,7 @@ class Page:
 
     def follow(
         self,
-        target: str | Selection | Iterable[str],
+        target: str | Selection | XPathSelection | Iterable[str],
         *,
         to: str | Callable[..., Any] = PARSE,
         priority: int = 0,
@@ -147,18 +158,19 @@ class Page:
     ) -> list[Request]:
         """Requests for what links point to, to be yielded: `yield from page.follow("li.next a")`.
 
-        `target` is a CSS selector, a URL (absolute, or beginning with `/`, `./`, `../` or `?`), a Selection,
-        or several URLs. Of elements, href or src counts. What is not http(s) is left out.
+        `target` is a CSS selector, a URL (absolute, or beginning with `/`, `./`, `../` or `?`, or a file name
+        such as `next.html`), a Selection, or several URLs. Of elements, href or src counts. What is not
+        http(s) is left out.
         """
         name = to if isinstance(to, str) else to.__name__
         return [Request(url, to=name, priority=priority, carry=carry, revisit=revisit) for url in self._targets(target)]
 
-    def _targets(self, target: str | Selection | Iterable[str]) -> Iterable[str]:
+    def _targets(self, target: str | Selection | XPathSelection | Iterable[str]) -> Iterable[str]:
         if target is self.__dict__.get("links"):
             return self.links
         if isinstance(target, str):
             target = [target] if _URL_LIKE.match(target) else self.css(target)
-        hrefs = (_hrefs(target)) if isinstance(target, Selection) else target
+        hrefs = _hrefs(target) if isinstance(target, Selection | XPathSelection) else target
         base = self.base_url
         return [url for url in dict.fromkeys(urls.resolve(href, base) for href in hrefs) if url]
 
@@ -172,6 +184,12 @@ def _reference(node: Any) -> str | None:
     return attributes.get("src") if href is None else href
 
 
-def _hrefs(found: Selection) -> list[str]:
+def _hrefs(found: Selection | XPathSelection) -> list[str]:
     """What each match points to; texts, as `::attr(href)` gives, point to themselves."""
-    return [href for hit in found._found if (href := hit if isinstance(hit, str) else _reference(hit)) is not None]
+    reference = _reference if isinstance(found, Selection) else _lxml_reference
+    return [href for hit in found._found if (href := hit if isinstance(hit, str) else reference(hit)) is not None]
+
+
+def _lxml_reference(node: Any) -> str | None:
+    href: str | None = node.get("href", node.get("src"))
+    return href

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
+from selectolax.lexbor import SelectolaxError
+
 from gossamer.errors import ReadError
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ def select(node: LexborNode | Any, selector: str) -> list[Any]:
 def _select(node: Any, css: str, wants: str, name: str) -> list[Any]:
     try:
         nodes: list[Any] = node.css(css)
-    except (ValueError, RuntimeError) as why:
+    except (SelectolaxError, ValueError) as why:
         raise ReadError(f"{css!r} is not a CSS selector: {why}") from None
     if not wants:
         return nodes
@@ -129,6 +131,8 @@ def _parts(selector: str) -> tuple[tuple[str, str, str], ...]:
             parts.append((css + (" *" if match[1] and css != "*" else ""), "attr", match[3].strip("\"'")))
         else:
             parts.append((css, "deep" if match[1] else "text", ""))
+    if len({(wants, name) for _, wants, name in parts}) == 1:  # as one, they are found in document order
+        return ((", ".join(css for css, _, _ in parts), *parts[0][1:]),)
     return tuple(parts)
 
 
@@ -221,7 +225,7 @@ def xpath(node: Any, expression: str) -> list[Any]:
 
     try:
         found = node.xpath(expression)
-    except XPathError as why:
+    except (XPathError, ValueError) as why:
         raise ReadError(f"{expression!r} is not an XPath expression: {why}") from None
     if isinstance(found, list):
         return [str(hit) if isinstance(hit, str) else hit for hit in found]

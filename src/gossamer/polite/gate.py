@@ -94,7 +94,8 @@ class Door:
 
     def recall(self, note: SourceNote) -> None:
         """Keep what was promised before a restart."""
-        wait = note.ready_at - time.time()
+        # Asked in the future? Then the clock was set back since, and all that was promised is waited from now.
+        wait = note.ready_at - max(time.time(), note.last_hit)
         if 0 < wait <= FARTHEST:
             self.next_at = max(self.next_at, time.monotonic() + wait)
 

@@ -11,7 +11,10 @@ from gossamer.values import Response
 #: RFC 9309 asks parsers to read at least 500 KiB; nobody needs more.
 MAX_ROBOTS = 500 << 10
 
-_HAS_RULES = re.compile(rb"(?i)disallow|crawl-delay|request-rate")
+# Wide enough for the misspellings that Protego takes for Disallow.
+_HAS_RULES = re.compile(rb"(?i)dis+al|diasl|crawl.delay|request.rate")
+#: Nobody means a longer pause than this, and no clock could add some that are written.
+_LONGEST_DELAY = 366 * 86400
 
 
 class Robots:
@@ -24,7 +27,7 @@ class Robots:
         #: A sentence if no rules could be read, and nothing may be fetched.
         self.closed = closed
         # Most files forbid nothing: then no URL need be matched against them.
-        self._rules = Protego.parse(body.decode("utf-8", "replace")) if _HAS_RULES.search(body) else None
+        self._rules = Protego.parse(body.decode("utf-8-sig", "replace")) if _HAS_RULES.search(body) else None
         #: Seconds the site asks us to leave between requests.
         self.delay = self._delay()
 
@@ -33,7 +36,8 @@ class Robots:
             return 0.0
         delay = self._rules.crawl_delay(self.agent) or 0.0
         asked = self._rules.request_rate(self.agent)
-        return max(delay, asked.seconds / asked.requests if asked else 0.0)
+        rate = min(asked.seconds, _LONGEST_DELAY) / asked.requests if asked else 0.0
+        return float(min(max(delay, rate), _LONGEST_DELAY))
 
     def forbids(self, url: str) -> str | None:
         """A sentence if the URL may not be fetched, else None."""

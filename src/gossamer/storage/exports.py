@@ -61,7 +61,7 @@ async def _csv(rows: Any, file: TextIO) -> int:
     columns: dict[str, None] = {}
     async for row in rows():
         columns.update(dict.fromkeys(row))
-    writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+    writer = csv.DictWriter(file, list(columns), lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     n = 0
     async for row in rows():

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -29,6 +29,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MEMORY = ":memory:"
+#: Start requests handed to SQLite at once: bounds the memory that their rows take.
+ROWS = 5_000
 #: How a row says how its request ended; 0 is waiting.
 STATES = {Ending.DONE: 1, Ending.SKIPPED: 2, Ending.FAILED: 3, Ending.LATER: 0}
 
@@ -93,6 +95,9 @@ class SqliteStore:
                 self._upgrade()
             else:
                 uri = Path(self.path).absolute().as_uri() + "?mode=ro"
+                if not os.access(Path(self.path).parent, os.W_OK) and not Path(self.path + "-wal").exists():
+                    # Readers share an index beside the file; where none can be made, nobody writes either.
+                    uri += "&immutable=1"
                 self._connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
                 self._check_version()
 
@@ -248,6 +253,17 @@ class SqliteStore:
 
         return await self._do(read)
 
+    async def forget_run(self, run_id: int) -> None:
+        def write() -> None:
+            with self._transaction() as db:
+                db.execute(sql.FORGET_RUN, {"run": run_id})
+                db.execute(sql.FORGET_LEASE, {"run": run_id})
+
+        await self._do(write)
+
+    async def worker(self) -> str | None:
+        return f"process {os.getpid()}" if self.owner else await self._do(_holder, self.path)
+
     async def end_run(self, lease: Lease, state: RunState, reason: str) -> Run:
         def write() -> Run:
             with self._transaction() as db:
@@ -271,6 +287,7 @@ class SqliteStore:
                 raise StoreBusy(f"run {run_id} is already being walked in this process: wait for it to end")
             token = self._one(sql.TAKE_LEASE, run=run_id, owner=owner, until=until)
             db.execute(sql.UNCLAIM, (run_id,))
+            db.execute(sql.REDATE, {"run": run_id, "now": time.time()})
             db.execute(sql.RUN_STATE, {"run": run_id, "state": RunState.RUNNING, "reason": "", "ended": None})
         self._alive.add(owner)
         return Lease(run=run_id, owner=owner, token=token, until=until)
@@ -294,10 +311,12 @@ class SqliteStore:
 
     async def add(self, lease: Lease, requests: Sequence[Request], *, last: bool = False) -> Mapping[str, int]:
         def write() -> Mapping[str, int]:
-            rows = [_row(request, 0, n) for n, request in enumerate(requests)]
+            fresh: Counter[str] = Counter()
             with self._transaction() as db:
                 self._fence(lease)
-                fresh, _ = self._insert(lease.run, rows)
+                for n in range(0, len(requests), ROWS):
+                    rows = [_row(request, 0, n) for n, request in enumerate(requests[n : n + ROWS], n)]
+                    fresh.update(self._insert(lease.run, rows)[0])
                 if last:
                     db.execute(sql.SEEDED, (lease.run,))
             return fresh
@@ -309,7 +328,7 @@ class SqliteStore:
         if not rows:
             return {}, {}
         before = self._one(sql.LAST_REQUEST)
-        self._db.execute(sql.ADD, {"run": run_id, "rows": _encode(rows).decode()})
+        self._db.execute(sql.ADD, {"run": run_id, "rows": _json(rows)})
         fresh: Counter[str] = Counter()
         dropped: Counter[str] = Counter()
         for host, state, reason, n in msgspec.json.decode(self._one(sql.ADDED, before)):
@@ -379,7 +398,7 @@ class SqliteStore:
         """Run a statement over rows; returns how many it changed."""
         if not rows:
             return 0
-        return self._db.execute(statement, {"rows": _encode(rows).decode(), **named}).rowcount
+        return self._db.execute(statement, {"rows": _json(rows), **named}).rowcount
 
     def _upsert(self, run: int, outcomes: Sequence[Outcome]) -> int:
         """Write items; returns how many this run had not seen."""
@@ -403,8 +422,8 @@ class SqliteStore:
 
     async def why(self, url: str) -> list[UrlStory]:
         def read() -> list[UrlStory]:
-            by_digest = self._db.execute(sql.STORIES_BY_DIGEST, (urls.digest(urls.comparable(url)),)).fetchall()
-            rows = by_digest or self._db.execute(sql.STORIES_BY_URL, (url,)).fetchall()
+            names = {"digest": urls.digest(urls.comparable(url)), "url": url}
+            rows = self._db.execute(sql.STORIES, names).fetchall()
             return [_decode_story(row) for (row,) in rows]
 
         return await self._do(read)
@@ -446,6 +465,28 @@ class SqliteStore:
 
 
 # -- rows ------------------------------------------------------------------------------------------------------
+
+
+def _json(rows: Collection[Any]) -> str:
+    """Rows as SQLite takes them, without the characters that it would cut a text off at."""
+    made = _text(rows)
+    return made if "\\u0000" not in made else _text(_storable(rows))
+
+
+def _text(value: Any) -> str:
+    try:
+        return _encode(value).decode()
+    except UnicodeEncodeError:  # half a character, which is in no encoding
+        return _encode(_storable(value)).decode()
+
+
+def _storable(value: Any) -> Any:
+    """A value with U+FFFD for the characters that no store keeps."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {_storable(key): _storable(each) for key, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _row(request: Request, parent: int, ordinal: int, state: int = 0, reason: str | None = None) -> tuple[Any, ...]:
@@ -492,7 +533,7 @@ def _extra(request: Request) -> str | None:
         extra["data64"] = base64.b64encode(request.data).decode()
     elif request.data is not None:
         extra["data"] = request.data
-    return _encode(extra).decode() if extra else None
+    return _text(extra) if extra else None
 
 
 def _request(
@@ -555,6 +596,32 @@ def _counts(outcomes: Sequence[Outcome], items: int, dropped: Mapping[str, int])
 # -- the file --------------------------------------------------------------------------------------------------
 
 
+def _flock(handle: int, kind: int) -> bool:
+    """Take a lock, unless somebody keeps it. Whoever only looks (`_holder`) has it for a blink: hence the tries."""
+    for _ in range(5):
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
+
+
+def _holder(path: str) -> str | None:
+    """The process that holds a store; None if none does."""
+    try:
+        handle = os.open(path + ".lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return (
+            None if _flock(handle, fcntl.LOCK_SH) else f"process {os.pread(handle, 32, 0).decode('ascii', 'replace')}"
+        )
+    finally:
+        os.close(handle)
+
+
 def _lock(path: str) -> int:
     """Hold the store for this process. The system lets go of it when the process dies, however it dies."""
     name = path + ".lock"
@@ -562,15 +629,14 @@ def _lock(path: str) -> int:
         handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StoreError(f"the store {path} cannot be written: {error.strerror}; check its folder's rights") from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not _flock(handle, fcntl.LOCK_EX):
         holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(handle)
         who = "this process" if holder == str(os.getpid()) else f"process {holder}"
         raise StoreBusy(f"the store {path} is in use by {who}: wait until it ends, or give another --store") from None
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, str(os.getpid()).encode(), 0)
+    with suppress(OSError):  # on a full disk the lock holds all the same, only without saying for whom
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
     return handle
 
 

@@ -46,6 +46,8 @@ select exists (select 1 from request indexed by request_ready where run_id = :ru
 """
 
 RUN_STATE = "update run set state = :state, reason = :reason, ended = :ended where id = :run"
+FORGET_RUN = "delete from run where id = :run and not exists (select 1 from request where run_id = :run)"
+FORGET_LEASE = "delete from lease where run_id = :run and not exists (select 1 from run where id = :run)"
 SEEDED = "update run set seeded = 1 where id = ?"
 
 LEASE = "select owner, token, until from lease where run_id = ? and shard = -1"
@@ -62,6 +64,11 @@ RELEASE = "update lease set owner = null, until = 0 where run_id = :run and shar
 UNCLAIM = (
     "update request indexed by request_claimed set token = null where run_id = ? and state = 0 and token is not null"
 )
+# A last fetch in the future: the clock was set back since, and what was to be waited is waited from now.
+REDATE = """
+update request indexed by request_parked set not_before = :now + max(0, not_before - started - elapsed)
+where run_id = :run and state = 0 and not_before > 0 and started > :now
+"""
 
 LAST_REQUEST = "select coalesce(max(id), 0) from request"
 ADD = f"""
@@ -223,10 +230,14 @@ select json_object(
         where sighting.request_id = request.id order by item.id limit 50))
 ) from request join run on run.id = request.run_id
 """
-STORIES_BY_DIGEST = f"""{_STORY}
-where request.run_id in (select id from run) and request.digest = ? order by request.run_id desc
+# Plain requests are found by their digest, however the URL is spelled; others, whose digest says more than
+# their URL, by reading all rows: it takes a second for a million, and nobody asks twice a minute.
+STORIES = f"""{_STORY}
+where request.id in (
+    select id from request where run_id in (select id from run) and digest = :digest
+    union select id from request where url = :url
+) order by request.run_id desc, request.id limit 100
 """  # noqa: S608
-STORIES_BY_URL = _STORY + "where request.url = ? order by request.run_id desc, request.id limit 20"
 
 HOST_TABLE = """
 select json_group_array(json_object(

@@ -7,6 +7,8 @@ A second store must pass the same tests (`tests/contract`). What every verb prom
   walked requests, count. Found requests are in before their page is closed, so "nothing waiting" means done.
 * A request is settled exactly once: settling it again, or under a lease that has passed on, raises LeaseLost.
 * A crash needs no repair: a request that was being walked is still waiting.
+* Text comes back as it went in. Only NUL and half characters (lone surrogates), for which databases have no
+  place, come back as U+FFFD; in what is kept as JSON (records, bodies, `carry`) NUL has its place.
 """
 
 from __future__ import annotations
@@ -111,6 +113,12 @@ class Store(Protocol):
 
     async def unfinished(self, signature: str) -> Run | None:
         """The newest run with this signature, if requests of it still wait; else None."""
+
+    async def forget_run(self, run_id: int) -> None:
+        """Take back a run that has no requests: it could not even start."""
+
+    async def worker(self) -> str | None:
+        """Who works on the store now; None if nobody does, so that a run called running was killed."""
 
     async def end_run(self, lease: Lease, state: RunState, reason: str) -> Run:
         """Say how a run ended. It can be acquired again if requests still wait."""

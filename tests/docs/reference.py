@@ -1,0 +1,114 @@
+"""The tables of docs/reference, written from the program itself: `python -m tests.docs.reference` writes them anew.
+
+What a page says between `<!-- generated: NAME -->` and `<!-- end -->` is ours; the rest is the author's.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from gossamer import settings
+from gossamer.cli import app
+from tests.docs.reading import ROOT
+
+FOLDER = ROOT / "docs" / "reference"
+PAGES = (FOLDER / "cli.md", FOLDER / "settings.md")
+
+_REGION = re.compile(r"(<!-- generated: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rendered(page: Path) -> str:
+    """A page with its generated parts as they should be."""
+    return _REGION.sub(lambda m: m[1] + _part(m["name"]) + m[3], page.read_text("utf-8"))
+
+
+def parts(page: Path) -> set[str]:
+    """The names of a page's generated parts."""
+    return {match["name"] for match in _REGION.finditer(page.read_text("utf-8"))}
+
+
+def commands() -> dict[str, Any]:
+    """Every command by name; `gossamer` is the program itself."""
+    root: Any = typer.main.get_command(app)
+    return {"gossamer": root, **root.commands}
+
+
+def _part(name: str) -> str:
+    if name == "settings of a scraper":
+        return _settings_table(settings.ScraperConfig)
+    if name == "settings of a process":
+        return _settings_table(settings.Place)
+    return _command(name, commands()[name])
+
+
+def _command(name: str, command: Any) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option"]
+    text = f"{_about(command)}\n\n"
+    if arguments:
+        rows = [(f"`{_metavar(p)}`", _help(p)) for p in arguments]
+        text += _table(("argument", "meaning"), rows) + "\n"
+    if options:
+        rows = [(f"`{_spelling(p)}`", _help(p)) for p in options]
+        text += _table(("option", "meaning"), rows)
+    return text
+
+
+def _about(command: Any) -> str:
+    return " ".join((command.help or "").split("\b")[0].split())
+
+
+def _metavar(param: Any) -> str:
+    return param.metavar or param.name.upper()
+
+
+def _spelling(param: Any) -> str:
+    names = ", ".join(sorted(param.opts, key=len))
+    if param.is_flag:
+        return names
+    kind = param.type_descriptor.annotation
+    words = [word.value for word in kind] if issubclass(kind, enum.Enum) else []
+    return f"{names} {param.metavar or ' or '.join(words) or kind.__name__.upper()}"
+
+
+def _help(param: Any) -> str:
+    text = param.help or ""
+    told = param.default not in (None, False, ()) and not callable(param.default)
+    return f"{text} [{getattr(param.default, 'value', param.default)}]" if told else text
+
+
+def _settings_table(kind: Any) -> str:
+    rows = []
+    for name in kind.__dataclass_fields__:
+        default = settings.written(getattr(kind(), name))
+        environment = f"`GOSSAMER_{name.upper()}`"
+        rows.append((f"`{name}`", f"`{default}`", settings.KNOBS[name].metadata["about"], _flag(name), environment))
+    return _table(("setting", "default", "meaning", "option", "environment"), rows)
+
+
+def _flag(name: str) -> str:
+    known = {opt for command in commands().values() for p in command.params for opt in p.opts}
+    given = [flag for flag in (f"--{name.replace('_', '-')}", f"--no-{name}") if flag in known]
+    return f"`{given[0]}`" if given else ""
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(columns), *(list(row) for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> None:
+    """Write the generated parts anew."""
+    for page in PAGES:
+        page.write_text(rendered(page), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The outside suites' own runners as processes, and what they count."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+HERE = Path(__file__).parent
+
+#: Name of a part -> (right, of how many).
+Scores: TypeAlias = Mapping[str, tuple[int, int]]
+
+_SCORE = re.compile(r"^(\S.*?):?\s+(?:charset )?(\d+)/(\d+)\b", re.MULTILINE)
+_IDENTICAL = re.compile(r"^links/\S+\s+pages=(\d+) identical=(\d+)", re.MULTILINE)
+
+
+def links(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Pages whose links are the ones a browser finds, and Scrapy's own cases."""
+    return _run(python, suites / "links" / "run.py", "--adapter", adapter)
+
+
+def encoding(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Pages and labels decoded as browsers do."""
+    return _run(python, suites / "encoding" / "run.py", "--adapter", adapter)
+
+
+def url(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """References resolved, or refused, as WHATWG says."""
+    return _run(python, suites / "url" / "run.py", "--resolve", adapter)
+
+
+def canonical(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Spellings of one URL that get one key, and different URLs that do not."""
+    return _run(python, HERE / "canonical.py", str(suites / "url" / "run.py"), "--canon", adapter)
+
+
+def http(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Answers played byte by byte: understood, refused, or bounded."""
+    return _run(python, suites / "http" / "run.py", "--adapter", adapter)
+
+
+def mime(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Content-Type headers."""
+    return _run(python, suites / "http" / "mime.py", "--adapter", adapter)
+
+
+def robots(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """What robots.txt files allow, by the RFC and by Google's parser."""
+    return _run(python, suites / "robots" / "run.py", "--adapter", adapter)
+
+
+def _run(python: str, runner: Path, *args: str) -> Scores:
+    done = subprocess.run(
+        [python, str(runner), *args, "--split", "shared"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+    )
+    if done.returncode:
+        raise RuntimeError(f"{runner} {' '.join(args)} failed:\n{done.stderr[-2000:]}")
+    return _counted(done.stdout)
+
+
+def _counted(told: str) -> Scores:
+    scores = {_name(name): (int(right), int(of)) for name, right, of in _SCORE.findall(told)}
+    if pages := _IDENTICAL.search(told):
+        scores["identical"] = (int(pages[2]), int(pages[1]))
+    return scores
+
+
+def _name(told: str) -> str:
+    """A part's name without the name of the split."""
+    return "/".join(part for part in told.split("/") if part != "shared")
