@@ -16,6 +16,7 @@ import msgspec
 
 from gossamer.errors import ConfigError, GossamerError
 from gossamer.scraper import Scraper
+from gossamer.telemetry import log
 from gossamer.urls import digest
 
 GROUP = "gossamer.scrapers"
@@ -38,12 +39,11 @@ def registered(listed: tuple[str, ...]) -> dict[str, Found]:
         for each in load_all(ref):
             found[each.scraper.name] = each
     for point in entry_points(group=GROUP):
-        found.setdefault(point.name, _load_point(point.value))
+        try:
+            found.setdefault(point.name, load_all(point.value)[0])
+        except ConfigError as why:  # somebody else's package: it costs only its own scraper
+            log.warning("scraper.broken", name=point.name, why=str(why))
     return dict(sorted(found.items()))
-
-
-def _load_point(value: str) -> Found:
-    return load_all(value)[0]
 
 
 def find(text: str, listed: tuple[str, ...] = ()) -> Found:

@@ -135,10 +135,15 @@ def _wanted(headers: Headers, config: ScraperConfig) -> bool:
     return not kind or kind in config.content_types
 
 
+def _length(headers: Headers) -> int | None:
+    """The length a server promised, if it makes sense."""
+    told = headers.get("content-length", "")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 16 else None
+
+
 async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool) -> tuple[bytes, bool]:
     """The body, and whether all of it was read."""
-    length = headers.get("content-length", "")
-    known = int(length) if length.isascii() and length.isdigit() and len(length) < 16 and "content-encoding" not in headers else None
+    known = None if "content-encoding" in headers else _length(headers)
     if not wanted:
         if known is None or known > CHEAP_TO_DRAIN:
             return b"", False

@@ -113,41 +113,48 @@ class SqliteStore:
     def _upgrade(self) -> None:
         """Create the tables, or bring them to the present form, in one transaction."""
         db = self._db
+        version = self._version()  # first, for what is not ours is left as it is
         db.execute("pragma page_size = 8192")
         db.executescript(sql.PRAGMAS)
-        version = self._version()
         if version == migrations.HEAD:
             return
         self._check_version(outdated_ok=True)
+        if version is not None:
+            self._migrate()
+            return
+        # A new store gets the present form at once: loading Alembic for it would take half a second.
         with self._transaction():
-            if version is None:
-                # A new store gets the present form at once: loading Alembic for it would take half a second.
-                for statement in migrations.head_form():
-                    db.execute(statement)
-            else:
-                self._migrate()
+            for statement in migrations.head_form():
+                db.execute(statement)
 
     def _migrate(self) -> None:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import StaticPool
 
         engine = create_engine("sqlite://", creator=lambda: self._db, poolclass=StaticPool)
+        # SQLAlchemy rolls back when it connects and when it is left: the transaction is begun and ended inside.
         with engine.connect() as connection:
+            connection.exec_driver_sql("begin immediate")
             migrations.upgrade(connection)
+            connection.commit()
 
     def _version(self) -> str | None:
-        """The migration the file is at; None for an empty file."""
+        """The migration the file is at: None for an empty file, BASE for one where none was applied yet."""
         tables = {name for (name,) in self._db.execute("select name from sqlite_master where type = 'table'")}
         if not tables:
             return None
-        if "alembic_version" not in tables:
+        row = None
+        if "alembic_version" in tables:
+            row = self._db.execute("select version_num from alembic_version").fetchone()
+        if row is None and tables == {"alembic_version"}:
+            return migrations.BASE
+        if row is None or "request" not in tables:
             raise StoreError(f"{self.path} is the database of another program: give another --store")
-        row = self._db.execute("select version_num from alembic_version").fetchone()
-        return row[0] if row else None
+        return str(row[0])
 
     def _check_version(self, *, outdated_ok: bool = False) -> None:
         version = self._version()
-        if version is not None and version not in migrations.REVISIONS:
+        if version not in (None, migrations.BASE, *migrations.REVISIONS):
             raise StoreTooNew(
                 f"the store {self.path} was written by a newer Gossamer (form {version}, "
                 f"this one knows up to {migrations.HEAD}): upgrade Gossamer, or give another --store"
@@ -159,8 +166,10 @@ class SqliteStore:
         if self._thread is None:
             return
         thread, self._thread = self._thread, None
-        await asyncio.get_running_loop().run_in_executor(thread, self._shut)
-        thread.shutdown()
+        try:
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(thread, self._shut))
+        finally:
+            thread.shutdown()  # waits, so that even a cancelled close has let go of the file
 
     def _shut(self) -> None:
         if self._connection is not None:
@@ -624,7 +633,7 @@ def _holder(path: str) -> str | None:
 
 def _lock(path: str) -> int:
     """Hold the store for this process. The system lets go of it when the process dies, however it dies."""
-    name = path + ".lock"
+    name = os.path.realpath(path) + ".lock"  # one file, one lock, whichever name it is called by
     try:
         handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:

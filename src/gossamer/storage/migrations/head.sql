@@ -1,69 +1,70 @@
 CREATE TABLE alembic_version (
-    version_num VARCHAR(32) NOT NULL, 
+    version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
 CREATE TABLE item (
-    id INTEGER NOT NULL, 
-    scraper TEXT NOT NULL, 
-    kind TEXT NOT NULL, 
-    "key" TEXT NOT NULL, 
-    data TEXT NOT NULL, 
-    url TEXT NOT NULL, 
-    first_seen FLOAT NOT NULL, 
-    last_seen FLOAT NOT NULL, 
-    last_changed FLOAT NOT NULL, 
-    times_seen INTEGER DEFAULT '1' NOT NULL, 
+    id INTEGER NOT NULL,
+    scraper TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    data TEXT NOT NULL,
+    url TEXT NOT NULL,
+    first_seen FLOAT NOT NULL,
+    last_seen FLOAT NOT NULL,
+    last_changed FLOAT NOT NULL,
+    times_seen INTEGER DEFAULT '1' NOT NULL,
     PRIMARY KEY (id)
 );
 
 CREATE UNIQUE INDEX item_known ON item (scraper, kind, "key");
 
 CREATE TABLE run (
-    id INTEGER NOT NULL, 
-    scraper TEXT NOT NULL, 
-    ref TEXT NOT NULL, 
-    signature TEXT NOT NULL, 
-    params TEXT NOT NULL, 
-    options TEXT NOT NULL, 
-    state TEXT NOT NULL, 
-    reason TEXT DEFAULT '' NOT NULL, 
-    created FLOAT NOT NULL, 
-    ended FLOAT, 
-    seconds FLOAT DEFAULT '0' NOT NULL, 
-    seeded INTEGER DEFAULT '0' NOT NULL, 
-    settled INTEGER DEFAULT '0' NOT NULL, 
-    pages INTEGER DEFAULT '0' NOT NULL, 
-    items INTEGER DEFAULT '0' NOT NULL, 
-    failed INTEGER DEFAULT '0' NOT NULL, 
-    skipped INTEGER DEFAULT '0' NOT NULL, 
-    retried INTEGER DEFAULT '0' NOT NULL, 
-    size INTEGER DEFAULT '0' NOT NULL, 
+    id INTEGER NOT NULL,
+    scraper TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    params TEXT NOT NULL,
+    options TEXT NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT DEFAULT '' NOT NULL,
+    created FLOAT NOT NULL,
+    ended FLOAT,
+    seconds FLOAT DEFAULT '0' NOT NULL,
+    seeded INTEGER DEFAULT '0' NOT NULL,
+    settled INTEGER DEFAULT '0' NOT NULL,
+    pages INTEGER DEFAULT '0' NOT NULL,
+    items INTEGER DEFAULT '0' NOT NULL,
+    failed INTEGER DEFAULT '0' NOT NULL,
+    skipped INTEGER DEFAULT '0' NOT NULL,
+    retried INTEGER DEFAULT '0' NOT NULL,
+    size INTEGER DEFAULT '0' NOT NULL,
     PRIMARY KEY (id)
 );
 
 CREATE INDEX run_signature ON run (signature);
 
 CREATE TABLE source (
-    host TEXT NOT NULL, 
-    last_hit FLOAT NOT NULL, 
-    ready_at FLOAT NOT NULL, 
+    host TEXT NOT NULL,
+    last_hit FLOAT NOT NULL,
+    ready_at FLOAT NOT NULL,
     PRIMARY KEY (host)
 )
- WITHOUT ROWID;
+ WITHOUT ROWID
+;
 
 CREATE TABLE fetch (
-    id INTEGER NOT NULL, 
-    run_id INTEGER NOT NULL, 
-    request_id INTEGER, 
-    url TEXT NOT NULL, 
-    host TEXT NOT NULL, 
-    started FLOAT NOT NULL, 
-    elapsed FLOAT NOT NULL, 
-    status INTEGER NOT NULL, 
-    size INTEGER NOT NULL, 
-    reason TEXT NOT NULL, 
-    PRIMARY KEY (id), 
+    id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    request_id INTEGER,
+    url TEXT NOT NULL,
+    host TEXT NOT NULL,
+    started FLOAT NOT NULL,
+    elapsed FLOAT NOT NULL,
+    status INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (id),
     FOREIGN KEY(run_id) REFERENCES run (id)
 );
 
@@ -72,41 +73,42 @@ CREATE INDEX fetch_request ON fetch (request_id);
 CREATE INDEX fetch_run ON fetch (run_id);
 
 CREATE TABLE lease (
-    run_id INTEGER NOT NULL, 
-    shard INTEGER NOT NULL, 
-    owner TEXT, 
-    token INTEGER NOT NULL, 
-    until FLOAT NOT NULL, 
-    PRIMARY KEY (run_id, shard), 
+    run_id INTEGER NOT NULL,
+    shard INTEGER NOT NULL,
+    owner TEXT,
+    token INTEGER NOT NULL,
+    until FLOAT NOT NULL,
+    PRIMARY KEY (run_id, shard),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
- WITHOUT ROWID;
+ WITHOUT ROWID
+;
 
 CREATE TABLE request (
-    id INTEGER NOT NULL, 
-    run_id INTEGER NOT NULL, 
-    digest TEXT NOT NULL, 
-    url TEXT NOT NULL, 
-    host TEXT NOT NULL, 
-    shard INTEGER NOT NULL, 
-    handler TEXT NOT NULL, 
-    extra TEXT, 
-    depth INTEGER NOT NULL, 
-    priority INTEGER NOT NULL, 
-    hops INTEGER NOT NULL, 
-    found_on INTEGER, 
-    state INTEGER DEFAULT '0' NOT NULL, 
-    not_before FLOAT DEFAULT '0' NOT NULL, 
-    token INTEGER, 
-    claims INTEGER DEFAULT '0' NOT NULL, 
-    attempts INTEGER DEFAULT '0' NOT NULL, 
-    reason TEXT, 
-    detail TEXT, 
-    status INTEGER, 
-    size INTEGER, 
-    started FLOAT, 
-    elapsed FLOAT, 
-    PRIMARY KEY (id), 
+    id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    url TEXT NOT NULL,
+    host TEXT NOT NULL,
+    shard INTEGER NOT NULL,
+    handler TEXT NOT NULL,
+    extra TEXT,
+    depth INTEGER NOT NULL,
+    priority INTEGER NOT NULL,
+    hops INTEGER NOT NULL,
+    found_on INTEGER,
+    state INTEGER DEFAULT '0' NOT NULL,
+    not_before FLOAT DEFAULT '0' NOT NULL,
+    token INTEGER,
+    claims INTEGER DEFAULT '0' NOT NULL,
+    attempts INTEGER DEFAULT '0' NOT NULL,
+    reason TEXT,
+    detail TEXT,
+    status INTEGER,
+    size INTEGER,
+    started FLOAT,
+    elapsed FLOAT,
+    PRIMARY KEY (id),
     FOREIGN KEY(run_id) REFERENCES run (id)
 );
 
@@ -121,24 +123,26 @@ CREATE INDEX request_ready ON request (run_id, host, priority desc, id) WHERE st
 CREATE INDEX request_parked ON request (run_id, not_before) WHERE state = 0 and not_before > 0;
 
 CREATE TABLE run_reason (
-    run_id INTEGER NOT NULL, 
-    reason TEXT NOT NULL, 
-    n INTEGER NOT NULL, 
-    PRIMARY KEY (run_id, reason), 
+    run_id INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    PRIMARY KEY (run_id, reason),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
- WITHOUT ROWID;
+ WITHOUT ROWID
+;
 
 CREATE TABLE sighting (
-    run_id INTEGER NOT NULL, 
-    item_id INTEGER NOT NULL, 
-    request_id INTEGER NOT NULL, 
-    PRIMARY KEY (run_id, item_id), 
-    FOREIGN KEY(item_id) REFERENCES item (id), 
-    FOREIGN KEY(request_id) REFERENCES request (id), 
+    run_id INTEGER NOT NULL,
+    item_id INTEGER NOT NULL,
+    request_id INTEGER NOT NULL,
+    PRIMARY KEY (run_id, item_id),
+    FOREIGN KEY(item_id) REFERENCES item (id),
+    FOREIGN KEY(request_id) REFERENCES request (id),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
- WITHOUT ROWID;
+ WITHOUT ROWID
+;
 
 CREATE INDEX sighting_request ON sighting (request_id);
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+#: Where the migrations are.
+SCRIPTS = Path(__file__).parent
+
+#: The state before the first migration.
+BASE = ""
+
 #: The newest migration. A test holds it against the scripts in `versions`.
 HEAD = "0001"
 
@@ -17,7 +23,7 @@ def head_form() -> list[str]:
 
     The same as applying every migration; a test holds them equal, and `make schema` writes them anew.
     """
-    text = (Path(__file__).parent / "head.sql").read_text("utf-8")
+    text = (SCRIPTS / "head.sql").read_text("utf-8")
     return [statement.strip() for statement in text.split(";\n") if statement.strip()]
 
 
@@ -28,7 +34,7 @@ def upgrade(connection: Any) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
