@@ -26,6 +26,10 @@ from gossamer.values import Ending, Outcome, Request
 
 #: Look-ahead for a host without a limit; a slow host needs only a few, and then heeds new priorities sooner.
 LOOK_AHEAD = 256
+#: Look-ahead of all hosts together, where there are many; at least one each.
+LOOK_AHEAD_ALL = 32_768
+#: Hosts whose next requests are asked of the store at the same time.
+LOOKERS = 16
 #: URLs remembered to spare the store a question: twice this many at most, some 40 MB.
 REMEMBERED = 131_072
 
@@ -143,6 +147,9 @@ class Frontier:
         self.turns = 0
         #: Robots.txt being asked.
         self.asking = 0
+        #: Lanes that wait for a look into the store.
+        self._unseen: deque[Lane] = deque()
+        self._lookers = 0
         #: The least priority ever looked ahead to: what is no better cannot come before anything.
         self._least = 0
         #: Lanes that wait for an answer to somebody else's request.
@@ -358,7 +365,18 @@ class Frontier:
 
     def _look(self, lane: Lane) -> None:
         lane.looking = True
-        self._help(self._look_ahead(lane))
+        self._unseen.append(lane)
+        if self._lookers < LOOKERS:
+            self._lookers += 1
+            self._help(self._look_on())
+
+    async def _look_on(self) -> None:
+        """Look ahead for one lane after another: with many thousand hosts, not for all at once."""
+        try:
+            while self._unseen and not self.closed:
+                await self._look_ahead(self._unseen.popleft())
+        finally:
+            self._lookers -= 1
 
     async def _look_ahead(self, lane: Lane) -> None:
         """Fetch a lane's next requests from the store; step to the next level when this one is settled."""
@@ -368,6 +386,7 @@ class Frontier:
                 if self._by_level:
                     lane.level = await self._store.level(self._run, lane.host) or 0
             limit = LOOK_AHEAD if lane.door.interval < 0.01 else 8
+            limit = max(1, min(limit, LOOK_AHEAD_ALL // len(self.lanes)))
             while lane.waiting > 0:
                 found = await self._store.peek(self._run, lane.host, limit, lane.flying, lane.level)
                 # What was handed out while we asked is not to be handed out again.

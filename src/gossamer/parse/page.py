@@ -134,9 +134,14 @@ class Page:
     @cached_property
     def links(self) -> list[str]:
         """Absolute URLs of all links (a, area, frame, iframe), each once, in document order."""
-        hrefs = dict.fromkeys([_reference(node) for node in self.tree.css(_LINKS)])
+        nodes = self.tree.css(_LINKS)
+        hrefs = [node.attributes.get("href") or "" for node in nodes]
+        if "" in hrefs:  # frames have a src instead
+            hrefs = [_reference(node) or "" for node in nodes]
+        # A manual has ten links into a page for one to it: without fragments there is little left to resolve.
+        cut = dict.fromkeys([_without_fragment(href) if "#" in href else href for href in hrefs])
         base = self.base_url
-        found = dict.fromkeys([urls.resolve(href, base) for href in hrefs if href is not None])
+        found = dict.fromkeys([urls.resolve(href, base) for href in cut])
         found.pop(None, None)
         return list(found)  # type: ignore[arg-type]
 
@@ -182,6 +187,12 @@ def _reference(node: Any) -> str | None:
     attributes = node.attributes
     href: str | None = attributes.get("href")
     return attributes.get("src") if href is None else href
+
+
+def _without_fragment(href: str) -> str:
+    head = href.partition("#")[0]
+    # White space before a fragment belongs to the path; at the end of a reference it would be trimmed.
+    return href if head[-1:].isspace() else head
 
 
 def _hrefs(found: Selection | XPathSelection) -> list[str]:

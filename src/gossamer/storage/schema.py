@@ -115,6 +115,7 @@ request = Table(
         "host",
         text("priority desc"),
         "id",
+        "depth",  # so that levels are told apart without reading the rows
         sqlite_where=WAITING,
         postgresql_where=WAITING,
     ),

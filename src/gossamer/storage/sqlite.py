@@ -363,7 +363,8 @@ class SqliteStore:
         return found
 
     async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
-        found: list[str] = msgspec.json.decode(await self._do(self._one, sql.ROOTS, run=run_id, by_host=by_host))
+        statement = sql.ROOTS_BY_HOST if by_host else sql.ROOTS
+        found: list[str] = msgspec.json.decode(await self._do(self._one, statement, run=run_id))
         return found
 
     async def wake(self, run_id: int, now: float) -> tuple[Mapping[str, int], float | None]:

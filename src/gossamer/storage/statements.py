@@ -103,9 +103,22 @@ select json_group_array(json_array(host, state, coalesce(reason, ''), n)) from (
 
 ROOTS = """
 select json_group_array(url) from (
-    select min(url) as url from request indexed by request_roots where run_id = :run and depth = 0
-    group by iif(:by_host, host, url) limit 100000
+    select url from request indexed by request_roots where run_id = :run and depth = 0 limit 100000
 )
+"""
+# From one host to the next, without reading what lies between: a host may have a million.
+ROOTS_BY_HOST = """
+with recursive each(host) as (
+    select min(host) from request indexed by request_roots where run_id = :run and depth = 0
+    union all
+    select (
+        select min(host) from request indexed by request_roots
+        where run_id = :run and depth = 0 and host > each.host
+    ) from each where host is not null
+)
+select json_group_array((
+    select url from request indexed by request_roots where run_id = :run and depth = 0 and host = each.host limit 1
+)) from each where host is not null
 """
 
 HOSTS = """
@@ -231,7 +244,7 @@ select json_object(
 ) from request join run on run.id = request.run_id
 """
 # Plain requests are found by their digest, however the URL is spelled; others, whose digest says more than
-# their URL, by reading all rows: it takes a second for a million, and nobody asks twice a minute.
+# their URL, by reading all rows: a tenth of a second for a million, and only when a person asks.
 STORIES = f"""{_STORY}
 where request.id in (
     select id from request where run_id in (select id from run) and digest = :digest

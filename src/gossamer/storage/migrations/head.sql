@@ -50,8 +50,7 @@ CREATE TABLE source (
     ready_at FLOAT NOT NULL,
     PRIMARY KEY (host)
 )
- WITHOUT ROWID
-;
+ WITHOUT ROWID;
 
 CREATE TABLE fetch (
     id INTEGER NOT NULL,
@@ -81,8 +80,7 @@ CREATE TABLE lease (
     PRIMARY KEY (run_id, shard),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
- WITHOUT ROWID
-;
+ WITHOUT ROWID;
 
 CREATE TABLE request (
     id INTEGER NOT NULL,
@@ -118,7 +116,7 @@ CREATE INDEX request_claimed ON request (run_id) WHERE state = 0 and token is no
 
 CREATE UNIQUE INDEX request_known ON request (run_id, digest);
 
-CREATE INDEX request_ready ON request (run_id, host, priority desc, id) WHERE state = 0 and not_before = 0;
+CREATE INDEX request_ready ON request (run_id, host, priority desc, id, depth) WHERE state = 0 and not_before = 0;
 
 CREATE INDEX request_parked ON request (run_id, not_before) WHERE state = 0 and not_before > 0;
 
@@ -129,8 +127,7 @@ CREATE TABLE run_reason (
     PRIMARY KEY (run_id, reason),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
- WITHOUT ROWID
-;
+ WITHOUT ROWID;
 
 CREATE TABLE sighting (
     run_id INTEGER NOT NULL,
@@ -141,8 +138,7 @@ CREATE TABLE sighting (
     FOREIGN KEY(request_id) REFERENCES request (id),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
- WITHOUT ROWID
-;
+ WITHOUT ROWID;
 
 CREATE INDEX sighting_request ON sighting (request_id);
 

@@ -22,7 +22,7 @@ def head_sql() -> str:
         found = db.execute("select sql from sqlite_master where sql is not null order by rowid").fetchall()
     finally:
         db.close()
-    statements = ["\n".join(line.rstrip() for line in sql.expandtabs(4).splitlines()) for (sql,) in found]
+    statements = ["\n".join(line.rstrip() for line in sql.strip().expandtabs(4).splitlines()) for (sql,) in found]
     statements.append(f"insert into alembic_version (version_num) values ('{upgrade.HEAD}')")  # noqa: S608
     return "".join(f"{statement};\n\n" for statement in statements)
 

@@ -136,7 +136,7 @@ def upgrade() -> None:
     op.create_index(
         "request_ready",
         "request",
-        ["run_id", "host", sa.text("priority desc"), "id"],
+        ["run_id", "host", sa.text("priority desc"), "id", "depth"],
         sqlite_where=WAITING,
         postgresql_where=WAITING,
     )
