@@ -40,14 +40,11 @@ CONTESTANTS = {
     each.name: each
     for each in (
         Contestant(name="gossamer", about="durable store on", command=gossamer, peer=False),
-        Contestant(name="scrapy", about="in memory, its own selectors", command=peer("scrapy_job.py", "parsel")),
-        Contestant(name="scrapy-lexbor", about="in memory, selectolax", command=peer("scrapy_job.py", "lexbor")),
-        Contestant(name="crawlee", about="in memory, selectolax", command=peer("crawlee_job.py", "memory")),
-        Contestant(
-            name="crawlee-files",
-            about="its file storage, selectolax",
-            command=peer("crawlee_job.py", "files"),
-        ),
+        Contestant(name="scrapy", about="in memory, as documented", command=peer("scrapy_plain.py", "-")),
+        Contestant(name="scrapy-tuned", about="in memory, selectolax", command=peer("scrapy_job.py", "lexbor")),
+        Contestant(name="crawlee", about="in memory, as documented", command=peer("crawlee_plain.py", "memory")),
+        Contestant(name="crawlee-tuned", about="in memory, selectolax", command=peer("crawlee_job.py", "memory")),
+        Contestant(name="crawlee-files", about="on files, as documented", command=peer("crawlee_plain.py", "files")),
         Contestant(name="floor", about="bare wreq + selectolax loop, stores nothing", command=floor, peer=False),
     )
 }

@@ -39,6 +39,8 @@ app = typer.Typer(
 )
 #: `timeout` and other wrappers send a signal twice, at once; no person presses Ctrl-C that fast.
 ECHO = 0.1
+#: The largest number a store can be asked for.
+MOST = 2**63 - 1
 
 err = Console(stderr=True, highlight=False)
 out = Console(highlight=False)
@@ -226,7 +228,7 @@ def _params(given: list[str] | None) -> dict[str, str]:
 
 @app.command()
 def resume(
-    run: Annotated[int | None, typer.Argument(help="The run's number [the newest unfinished one]")] = None,
+    run: Annotated[int | None, typer.Argument(max=MOST, help="The run's number [the newest unfinished one]")] = None,
     store: StoreOption = None,
     rate: Rate = None,
     per_host: PerHost = None,
@@ -381,7 +383,7 @@ def list_command() -> None:
 @app.command("runs")
 def runs_command(
     store: StoreOption = None,
-    limit: Annotated[int, typer.Option(help="How many, newest first")] = 20,
+    limit: Annotated[int, typer.Option(max=MOST, help="How many, newest first")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line")] = False,
 ) -> None:
     """List the runs in a store, newest first."""
@@ -414,7 +416,7 @@ def runs_command(
 
 @app.command()
 def status(
-    run: Annotated[int | None, typer.Argument(help="The run's number [the newest]")] = None,
+    run: Annotated[int | None, typer.Argument(max=MOST, help="The run's number [the newest]")] = None,
     store: StoreOption = None,
 ) -> None:
     """Show one run: what it did, what waits, and how each host was treated."""
@@ -458,7 +460,7 @@ def export(
     what: Annotated[What, typer.Argument(help="pages: every URL and its fate; items: the data")],
     store: StoreOption = None,
     scraper: Annotated[str | None, typer.Option(help="Only of this scraper", metavar="NAME")] = None,
-    run: Annotated[int | None, typer.Option(help="Only of this run", metavar="N")] = None,
+    run: Annotated[int | None, typer.Option(max=MOST, help="Only of this run", metavar="N")] = None,
     style: Annotated[Format, typer.Option("--format", help="jsonl or csv")] = Format.jsonl,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file [stdout]", metavar="FILE")] = None,
     source: Annotated[bool, typer.Option("--source", help="With items: add where each came from, as _fields")] = False,

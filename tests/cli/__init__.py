@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -9,7 +11,9 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from gossamer import cli
 from gossamer.testing import Site
 
 #: What `--json` prints, and nothing else.
@@ -35,6 +39,24 @@ def sentence(done: subprocess.CompletedProcess[str], code: int) -> str:
     assert "Traceback" not in done.stdout + done.stderr
     assert done.stdout == ""
     return done.stderr.strip()
+
+
+def typed(*args: object, **env: str) -> subprocess.CompletedProcess[str]:
+    """The command in this process: for the many small questions whose answer needs no process of its own."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["gossamer", *map(str, args)]
+    code = 0
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", argv),
+        mock.patch.dict(os.environ, env),
+    ):
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
 
 
 def start(*args: object, cwd: Path, **env: str) -> subprocess.Popen[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.testing import Site, graph_site
-from tests.cli import REPORT, sentence
+from tests.cli import REPORT, sentence, typed
 from tests.conftest import Cli, json_lines
 from tests.walk import gaps, links
 
@@ -136,14 +136,20 @@ def test_an_address_is_understood_as_people_type_it(small: Site, gossamer: Cli) 
         ([], "URL"),
     ],
 )
-def test_what_the_user_must_fix_ends_with_2_and_a_sentence(gossamer: Cli, args: list[str], told: str) -> None:
-    assert told in sentence(gossamer("crawl", *args), 2)
+def test_what_the_user_must_fix_ends_with_2_and_a_sentence(args: list[str], told: str) -> None:
+    assert told in sentence(typed("crawl", *args), 2)
 
 
-def test_a_store_that_is_no_store_is_refused(gossamer: Cli, tmp_path: Path) -> None:
+def test_a_refusal_is_one_line_of_the_process(gossamer: Cli) -> None:
+    done = gossamer("crawl", "nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "gossamer: 'nonsense' is not a URL: write it like https://example.org/path\n"
+
+
+def test_a_store_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("just a text, and a long one at that, longer than any header of a database\n" * 20)
     for command in (["crawl", "http://127.0.0.1:1/"], ["runs"], ["status"], ["export", "items"]):
-        told = sentence(gossamer(*command, "--store", "x.db"), 2)
+        told = sentence(typed(*command, "--store", "x.db"), 2)
         assert "not a Gossamer store" in told
         assert len(told.splitlines()) == 1
 

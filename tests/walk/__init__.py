@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any
 
 import gossamer
@@ -69,4 +70,4 @@ def asked(site: Site, path: str) -> list[Hit]:
 def gaps(hits: list[Hit]) -> list[float]:
     """Seconds between one request and the next."""
     times = sorted(hit.at for hit in hits)
-    return [after - before for before, after in zip(times, times[1:], strict=False)]
+    return [after - before for before, after in itertools.pairwise(times)]

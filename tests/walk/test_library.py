@@ -197,8 +197,7 @@ def test_a_cancelled_crawl_is_settled_and_can_be_resumed(site: Site, store: str)
 
     async def main() -> None:
         task = asyncio.create_task(gossamer.crawl(site.url("/p/0"), rate="none", store=store))
-        while len(site.hits) < 20:
-            await asyncio.sleep(0.005)
+        await asyncio.to_thread(wait_for_hits, site, 20)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -226,8 +225,7 @@ def test_two_at_once_on_one_store_are_refused_in_a_sentence(site: Site, store: s
 
     async def main() -> Report:
         first = asyncio.create_task(gossamer.crawl(site.url("/p/0"), rate="none", store=store))
-        while not site.hits:
-            await asyncio.sleep(0.005)
+        await asyncio.to_thread(wait_for_hits, site, 1)
         with pytest.raises(StoreError, match=r"in use by this process: wait until it ends, or give another --store"):
             await gossamer.crawl(site.url("/p/0"), rate="none", store=store)
         return await first

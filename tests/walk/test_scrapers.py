@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pydantic
@@ -103,7 +103,7 @@ def test_an_item_without_its_key_fails_its_page_by_name(site: Site) -> None:
 
 def test_bodies_and_headers_reach_the_site(site: Site) -> None:
     class Sender(Scraper):
-        headers = {"x-all": "1"}
+        headers: ClassVar = {"x-all": "1"}
         user_agent = "tester/9"
 
         def start(self) -> Any:
@@ -429,9 +429,12 @@ async def waits(self: Scraper, page: Page) -> Any:
     yield {}
 
 
+nap = time.sleep
+
+
 async def blocks_late(self: Scraper, page: Page) -> Any:
     yield {}
-    yield time.sleep(30)  # blocks_late
+    yield nap(30)  # blocks_late
 
 
 def endless(self: Scraper, page: Page) -> Any:

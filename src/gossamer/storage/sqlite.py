@@ -34,6 +34,9 @@ ROWS = 5_000
 #: How a row says how its request ended; 0 is waiting.
 STATES = {Ending.DONE: 1, Ending.SKIPPED: 2, Ending.FAILED: 3, Ending.LATER: 0}
 
+#: Where a row of `_row` has these.
+_DIGEST, _DEPTH, _HOPS = 0, 6, 8
+
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _Row = tuple[int, str, str, int, int, int, int, dict[str, Any] | None]
 _decode_rows = msgspec.json.Decoder(list[_Row]).decode
@@ -345,7 +348,21 @@ class SqliteStore:
                 fresh[host] += n
             else:
                 dropped[reason] += n
+        hops = [(row[_DIGEST], row[_DEPTH]) for row in rows if row[_HOPS]]
+        if hops:
+            self._lift(run_id, hops, fresh, dropped)
         return fresh, dropped
+
+    def _lift(self, run_id: int, hops: list[tuple[str, int]], fresh: Counter[str], dropped: Counter[str]) -> None:
+        """A redirect leads to its target without a link: what was met deeper, or dropped as too deep, is lifted.
+
+        Which of the two was met first must not matter.
+        """
+        rows = {"run": run_id, "rows": _json(hops)}
+        revived: dict[str, int] = msgspec.json.decode(self._one(sql.REVIVED, **rows))
+        self._db.execute(sql.LIFT, rows)
+        fresh.update(revived)
+        dropped.subtract({"depth": sum(revived.values())} if revived else {})
 
     async def hosts(self, run_id: int) -> Mapping[str, int]:
         found: dict[str, int] = msgspec.json.decode(await self._do(self._one, sql.HOSTS, run_id))

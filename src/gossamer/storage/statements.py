@@ -95,6 +95,19 @@ select :run, row.* from (
 ) as row
 where true on conflict do nothing
 """  # noqa: S608 - only our own column names are put in
+_DEEPER = f"""
+    select request.id, request.host, request.state, row.depth
+    from (select {_columns("digest", "depth")} from json_each(:rows)) as row
+    cross join request on request.run_id = :run and request.digest = row.digest
+    where request.depth > row.depth
+        and (request.state = 0 or (request.state = 2 and request.reason = 'depth'))
+"""  # noqa: S608
+REVIVED = f"""
+select json_group_object(host, n) from (select host, count(*) as n from ({_DEEPER}) where state = 2 group by host)
+"""  # noqa: S608
+LIFT = f"""
+update request set depth = row.depth, state = 0, reason = null from ({_DEEPER}) as row where request.id = row.id
+"""  # noqa: S608
 ADDED = """
 select json_group_array(json_array(host, state, coalesce(reason, ''), n)) from (
     select host, state, reason, count(*) as n from request where id > ? group by host, state, reason

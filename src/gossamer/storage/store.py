@@ -63,7 +63,7 @@ class Settled(msgspec.Struct, frozen=True):
     fresh: Mapping[str, int]
     #: Items this run had not seen before.
     items: int
-    #: Rule -> links it dropped that were not known before.
+    #: Rule -> links it dropped that were not known before. Below zero: links found again less deep, by a redirect.
     dropped: Mapping[str, int]
 
 
