@@ -133,10 +133,11 @@ TABLES = (
         },
         notes=(
             "Through `fetch/client.py`, with redirects followed as the engine does.",
-            "One `must` case is a race with a closing server: alone, it failed in 1 of 3 runs before our client "
-            "replaced such connections. Scores here can differ by one between runs: httpx had 25 of `must` in another.",
+            "One `must` case is a race with a closing server: it fails in 1 of 3 runs unless a broken connection is "
+            "tried again. Scores here can differ by one between runs: httpx had 25 of `must` in another.",
             "wreq alone, by the suite's document: must 27, should 2, llhttp 19, browsers 12, odd 10. What we add: a "
-            "kept connection that the server has closed is replaced, and codings that wreq does not know are undone.",
+            "request whose connection broke is tried once more (the engine does so at the host's pace), and codings "
+            "that wreq does not know are undone.",
             "What is left is in wreq's parser: it takes what llhttp refuses (bare line feeds, `chunked` not last), "
             "and refuses statuses below 100 and lengths that are not numbers.",
         ),

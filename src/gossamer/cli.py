@@ -18,7 +18,7 @@ from rich.console import Console
 from gossamer import __version__, explain, registry, runs, settings, telemetry, terminal
 from gossamer import urls as addresses
 from gossamer.crawler import Crawl
-from gossamer.errors import ConfigError, GossamerError
+from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.registry import Found
 from gossamer.runs import Parts, Plan, Report, Running
 from gossamer.storage import exports
@@ -273,7 +273,7 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
     for asked, ended in zip(plans, _wait(_execute(plans, screen, current)), strict=True):
         if isinstance(ended, GossamerError):
             say(f"gossamer: {ended}", style="red")
-            code = max(code, 2)
+            code = max(code, 3 if isinstance(ended, Stalled) else 2)
             continue
         if not place.quiet:
             _tell(asked, ended, next((r.progress.failure for r in current if r.run.id == ended.run), None))

@@ -436,9 +436,9 @@ def _refused(request: Request, rules: robots.Robots) -> Outcome:
 
 
 def _next_hop(request: Request, status: int, target: str) -> Request:
-    """The request a redirect asks for. Most turn a POST into a GET; 307 and 308 send the same again."""
+    """The request a redirect asks for: 303 is a GET, 301 and 302 turn a POST into one; else the same again."""
     hop = request.evolve(url=target, id=0, attempts=0, hops=request.hops + 1, priority=request.priority + 1)
-    if status in (307, 308) or request.verb in ("GET", "HEAD"):
+    if request.verb in ("GET", "HEAD") or status in (307, 308) or (status != 303 and request.verb != "POST"):
         return hop
     return hop.evolve(method="GET", json=None, data=None)
 

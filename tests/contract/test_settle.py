@@ -267,6 +267,39 @@ async def test_a_source_is_remembered_as_last_told(lasting: Opener) -> None:
         assert await s.source("b.example") == SourceNote("b.example", 3.0, 4.0)
 
 
+@pytest.mark.parametrize("too_deep", [False, True])
+@played
+async def test_what_was_met_deep_down_is_lifted_by_a_redirect_to_it(store: Opener, too_deep: bool) -> None:
+    """A redirect is no link: its target is as deep as itself, whether or not links led there before."""
+    async with store() as s:
+        lease = await begin(s, A, f"{A}moved")
+        page, moved = await ready(s, lease)
+        target = Request(f"{A}target", depth=4)
+        facts = {"dropped": (Drop(target, "depth"),)} if too_deep else {"found": (target,)}
+        await settle(s, lease, Outcome(page, Ending.DONE, **facts))
+        told = await settle(s, lease, done(moved, target.evolve(depth=0, hops=1), reason="redirect"))
+        assert told.fresh == ({HOST: 1} if too_deep else {})
+        assert [(r.url, r.depth) for r in await ready(s, lease)] == [(target.url, 0)]
+        run = await s.run(lease.run)
+        assert run is not None
+        assert (run.skipped, run.by_reason.get("depth", 0)) == (0, 0)
+
+
+@played
+async def test_a_redirect_lifts_nothing_that_is_settled_excluded_or_not_deeper(store: Opener) -> None:
+    async with store() as s:
+        lease = await begin(s, A, f"{A}moved", f"{A}done")
+        page, moved, finished = await ready(s, lease)
+        excluded = Request(f"{A}no", depth=4)
+        await settle(s, lease, done(page, dropped=(Drop(excluded, "exclude"),)), done(finished))
+        hops = [Request(f"{A}{name}", depth=depth, hops=1) for name, depth in (("no", 0), ("done", 0), ("moved", 3))]
+        assert (await settle(s, lease, later(moved, 1.0))).fresh == {}
+        await s.wake(lease.run, 2.0)
+        assert (await settle(s, lease, done(moved, *hops))).fresh == {}
+        assert await ready(s, lease) == []
+        assert [story.state for hop in hops for story in await s.why(hop.url)] == ["skipped", "done", "done"]
+
+
 # -- items -----------------------------------------------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ def test_status_says_of_a_run_under_way_that_it_is_running(site: Site, gossamer:
             time.sleep(0.02)
         told = gossamer("status")
         crawl.kill()
-    assert told.stdout.startswith("run 1 (crawl) running: 1 pages, 1 items, ")
+    assert told.stdout.startswith("run 1 (crawl) running: 1 page, 1 item, ")
 
 
 def test_list_shows_the_pace_that_will_hold(gossamer: Cli, tmp_path: Path) -> None:

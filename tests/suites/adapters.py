@@ -13,7 +13,7 @@ from typing import Any
 import ada_url
 
 from gossamer import urls
-from gossamer.errors import FetchError
+from gossamer.errors import Broken, FetchError
 from gossamer.fetch.client import Client
 from gossamer.parse import encoding
 from gossamer.parse.page import Page
@@ -60,8 +60,14 @@ def comparable(url: str) -> str | None:
 
 
 async def fetcher() -> tuple[Callable[..., Awaitable[dict[str, Any]]], Callable[[], Awaitable[None]]]:
-    """http: our client, with redirects followed as the engine does."""
+    """http: our client, with redirects followed, and a broken connection tried once more, as the engine does."""
     client = Client()
+
+    async def ask(url: str, config: ScraperConfig) -> Response:
+        try:
+            return await client.fetch(Request(url), config)
+        except Broken:
+            return await client.fetch(Request(url), config)
 
     async def fetch(
         url: str,
@@ -71,7 +77,7 @@ async def fetcher() -> tuple[Callable[..., Awaitable[dict[str, Any]]], Callable[
     ) -> dict[str, Any]:
         config = ScraperConfig(timeout=timeout or 10.0, max_body=max_body or 10 << 20)
         for _ in range(config.max_redirects + 1):
-            response = await client.fetch(Request(url), config)
+            response = await ask(url, config)
             if not (follow and response.status in _REDIRECTS and "location" in response.headers):
                 return {"status": response.status, "headers": response.headers.pairs(), "body": response.body}
             target = urls.resolve(response.headers["location"], url)

@@ -79,10 +79,12 @@ def closing(answers: int) -> Callable[[Hit], Answer]:
     return lambda _: Answer(body=TEXT, fault=next(turns))  # type: ignore[arg-type]
 
 
-def test_a_kept_connection_that_was_closed_is_replaced(site: Site) -> None:
-    """The server gave up a connection that we kept: the request goes out again, on another one."""
+def test_a_kept_connection_that_was_closed_is_an_error_like_any_other(site: Site) -> None:
+    """Whoever asks again does it at the host's pace: a second request is not slipped in behind the first."""
     site.handler("/", closing(1))
-    assert fetch(*[site.url()] * 6).body == TEXT
+    with pytest.raises(FetchError):
+        fetch(site.url(), site.url())
+    assert site.paths()["/"] == 2
 
 
 def test_a_new_connection_that_is_closed_is_an_error(site: Site) -> None:

@@ -285,15 +285,20 @@ def test_a_closed_store_says_so(store: str) -> None:
     asyncio.run(main())
 
 
+def much(request: Request) -> Batch:
+    """A group that keeps the store busy for a while."""
+    return Batch(outcomes=[Outcome(request, Ending.DONE, found=tuple(Request(f"{A}{n}") for n in range(20_000)))])
+
+
 def test_a_verb_under_way_is_completed_when_its_caller_is_cancelled_and_the_store_closed(store: str) -> None:
     async def main() -> None:
         async with SqliteStore(store) as first:
-            lease, _ = await begin(first)
-            adding = asyncio.create_task(first.add(lease, [Request(f"{A}{n}") for n in range(20_000)]))
-            await asyncio.sleep(0.05)
-            adding.cancel()
+            lease, (request,) = await begin(first, A)
+            settling = asyncio.create_task(first.settle(lease, much(request)))
+            await asyncio.sleep(0.05)  # begun, and far from done
+            settling.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await adding
+                await settling
         async with SqliteStore(store) as second:
             assert (await second.pending(lease.run)).waiting == 20_000
 
@@ -304,8 +309,8 @@ def test_cancelling_the_one_who_closes_still_lets_go_of_the_file(store: str) -> 
     async def main() -> None:
         async def work() -> None:
             async with SqliteStore(store) as mine:
-                lease, _ = await begin(mine)
-                busy.append(asyncio.create_task(mine.add(lease, [Request(f"{A}{n}") for n in range(20_000)])))
+                lease, (request,) = await begin(mine, A)
+                busy.append(asyncio.create_task(mine.settle(lease, much(request))))
                 await asyncio.sleep(0.05)
 
         busy: list[asyncio.Task[object]] = []

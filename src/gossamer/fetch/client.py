@@ -23,7 +23,6 @@ from gossamer.values import Headers, Request, Response
 #: An unwanted body up to this size is read and thrown away, so that its connection can be used again.
 CHEAP_TO_DRAIN = 64 << 10
 
-_OUR_PORT = re.compile(r"local_addr: \S*:(\d+)")
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _ANY_HEADER = 32 + zlib.MAX_WBITS
 
@@ -48,8 +47,6 @@ class Client:
             http1_options=wreq.Http1Options(max_headers=256, max_buf_size=256 << 10),
             deflate=False,  # wreq refuses the half of deflate bodies that lack a zlib header: we undo them
         )
-        #: Our ports of connections that have answered before.
-        self._kept: set[int] = set()
         self._timeouts: dict[float, datetime.timedelta] = {}
 
     async def __aenter__(self) -> Client:
@@ -64,7 +61,7 @@ class Client:
         """Fetch, without following redirects. Raises FetchError."""
         started, clock = time.time(), time.monotonic()
         try:
-            answer = await self._answer(request, config)
+            answer = await self._send(request, config)
             headers = Headers.lazy(answer.headers)
             status = answer.status.as_int()
             wanted = _wanted(headers, config) or not 200 <= status < 300
@@ -79,28 +76,6 @@ class Client:
             raise _ours(error, config) from error
         elapsed = time.monotonic() - clock
         return Response(request.url, status, headers, body, started, elapsed, not wanted)
-
-    async def _answer(self, request: Request, config: ScraperConfig) -> Any:
-        """Send, and once more if the server closed a kept connection just as we wrote on it (RFC 9110, 9.2.2)."""
-        try:
-            answer = await self._send(request, config)
-        except (wrong.ConnectionResetError, wrong.RequestError) as error:
-            if request.verb not in ("GET", "HEAD") or not self._was_kept(error):
-                raise
-            answer = await self._send(request, config)
-        if (ours := answer.local_addr) is not None:
-            self._kept.add(ours.port())
-        return answer
-
-    def _was_kept(self, error: Exception) -> bool:
-        """Whether an error is a closed connection that had answered before. Each is reported once."""
-        told = str(error)
-        port = _OUR_PORT.search(told)
-        if port is None or not (isinstance(error, wrong.ConnectionResetError) or "IncompleteMessage" in told):
-            return False
-        kept = int(port[1]) in self._kept
-        self._kept.discard(int(port[1]))
-        return kept
 
     def _send(self, request: Request, config: ScraperConfig) -> Any:
         timeout = self._timeouts.get(config.timeout)

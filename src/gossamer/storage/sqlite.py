@@ -29,7 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MEMORY = ":memory:"
-#: Start requests handed to SQLite at once: bounds the memory that their rows take.
+#: Start requests handed to SQLite at once: bounds the memory that they take there.
 ROWS = 5_000
 #: How a row says how its request ended; 0 is waiting.
 STATES = {Ending.DONE: 1, Ending.SKIPPED: 2, Ending.FAILED: 3, Ending.LATER: 0}
@@ -322,25 +322,31 @@ class SqliteStore:
     # -- the frontier ------------------------------------------------------------------------------------------
 
     async def add(self, lease: Lease, requests: Sequence[Request], *, last: bool = False) -> Mapping[str, int]:
+        # Rows are made here, so that the store's thread can write the last batch meanwhile.
+        groups = []
+        for first in range(0, len(requests), ROWS):
+            rows = [_row(request, 0, n) for n, request in enumerate(requests[first : first + ROWS], first)]
+            groups.append(_json(rows))
+            await asyncio.sleep(0)
+
         def write() -> Mapping[str, int]:
             fresh: Counter[str] = Counter()
             with self._transaction() as db:
                 self._fence(lease)
-                for n in range(0, len(requests), ROWS):
-                    rows = [_row(request, 0, n) for n, request in enumerate(requests[n : n + ROWS], n)]
-                    fresh.update(self._insert(lease.run, rows)[0])
+                for group in groups:
+                    fresh.update(self._insert(lease.run, group)[0])
                 if last:
                     db.execute(sql.SEEDED, (lease.run,))
             return fresh
 
         return await self._do(write)
 
-    def _insert(self, run_id: int, rows: list[tuple[Any, ...]]) -> tuple[dict[str, int], dict[str, int]]:
+    def _insert(
+        self, run_id: int, rows: str, hops: Sequence[tuple[str, int]] = ()
+    ) -> tuple[dict[str, int], dict[str, int]]:
         """Insert what is not known: (host -> new requests, rule -> newly dropped links)."""
-        if not rows:
-            return {}, {}
         before = self._one(sql.LAST_REQUEST)
-        self._db.execute(sql.ADD, {"run": run_id, "rows": _json(rows)})
+        self._db.execute(sql.ADD, {"run": run_id, "rows": rows})
         fresh: Counter[str] = Counter()
         dropped: Counter[str] = Counter()
         for host, state, reason, n in msgspec.json.decode(self._one(sql.ADDED, before)):
@@ -348,12 +354,11 @@ class SqliteStore:
                 fresh[host] += n
             else:
                 dropped[reason] += n
-        hops = [(row[_DIGEST], row[_DEPTH]) for row in rows if row[_HOPS]]
         if hops:
             self._lift(run_id, hops, fresh, dropped)
         return fresh, dropped
 
-    def _lift(self, run_id: int, hops: list[tuple[str, int]], fresh: Counter[str], dropped: Counter[str]) -> None:
+    def _lift(self, run_id: int, hops: Sequence[tuple[str, int]], fresh: Counter[str], dropped: Counter[str]) -> None:
         """A redirect leads to its target without a link: what was met deeper, or dropped as too deep, is lifted.
 
         Which of the two was met first must not matter.
@@ -407,7 +412,9 @@ class SqliteStore:
         run, outcomes = lease.run, batch.outcomes
         with self._transaction() as db:
             self._fence(lease)
-            fresh, dropped = self._insert(run, [row for o in outcomes for row in _found_rows(o)])
+            found = [row for o in outcomes for row in _found_rows(o)]
+            hops = [(row[_DIGEST], row[_DEPTH]) for row in found if row[_HOPS]]
+            fresh, dropped = self._insert(run, _json(found), hops) if found else ({}, {})
             items = self._upsert(run, outcomes)
             self._write(sql.CLAIM, batch.claims, token=lease.token)
             closed = self._write(sql.CLOSE, [_closing_row(o) for o in outcomes], run=run)

@@ -112,7 +112,10 @@ class Store(Protocol):
         """The newest runs first."""
 
     async def unfinished(self, signature: str) -> Run | None:
-        """The newest run with this signature, if requests of it still wait; else None."""
+        """The newest run with this signature, if it is not over; else None.
+
+        It is over when all its start requests are in, none waits, and somebody said how it ended.
+        """
 
     async def forget_run(self, run_id: int) -> None:
         """Take back a run that has no requests: it could not even start."""
@@ -166,7 +169,11 @@ class Store(Protocol):
         """What is left of a run."""
 
     async def settle(self, lease: Lease, batch: Batch) -> Settled:
-        """Write a group of outcomes down, in walk order. Raises LeaseLost."""
+        """Write a group of outcomes down, in walk order. Raises LeaseLost.
+
+        What a redirect leads to (a found request with hops) is no deeper than the redirect: if it is known to wait
+        deeper, or was dropped as too deep, it is lifted.
+        """
 
     # -- sources -----------------------------------------------------------------------------------------------
 
