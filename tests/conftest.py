@@ -33,11 +33,19 @@ def store(tmp_path: Path) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test works in a folder of its own, untouched by the settings of whoever runs it."""
+def _own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test works in a folder of its own, untouched by the settings of whoever runs it.
+
+    Scraper files it imported there are forgotten: the next test has another `quotes.py`.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
     for name in [name for name in os.environ if name.startswith("GOSSAMER_") and name != "GOSSAMER_CORPORA"]:
         monkeypatch.delenv(name)
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
