@@ -10,7 +10,7 @@ from gossamer.errors import (
     ReadError,
     StoreError,
 )
-from gossamer.library import crawl, run, stream
+from gossamer.library import crawl, items, run, stream
 from gossamer.parse.page import Page
 from gossamer.parse.selection import Selection
 from gossamer.runs import Report
@@ -36,6 +36,7 @@ __all__ = [
     "StoreError",
     "__version__",
     "crawl",
+    "items",
     "run",
     "stream",
 ]

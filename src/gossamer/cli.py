@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -22,6 +23,7 @@ from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.registry import Found
 from gossamer.runs import Parts, Plan, Report, Running
 from gossamer.storage import exports
+from gossamer.storage.sqlite import path_of
 from gossamer.storage.store import Store
 from gossamer.terminal import Screen
 from gossamer.values import Outcome, Run
@@ -42,8 +44,9 @@ ECHO = 0.1
 #: The largest number a store can be asked for.
 MOST = 2**63 - 1
 
-err = Console(stderr=True, highlight=False)
-out = Console(highlight=False)
+err = Console(stderr=True, highlight=False, emoji=False)
+# Lines that are piped on are not folded.
+out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 
 # -- options that several commands share -----------------------------------------------------------------------
 
@@ -228,7 +231,9 @@ def _params(given: list[str] | None) -> dict[str, str]:
 
 @app.command()
 def resume(
-    run: Annotated[int | None, typer.Argument(max=MOST, help="The run's number [the newest unfinished one]")] = None,
+    run: Annotated[
+        int | None, typer.Argument(max=MOST, metavar="RUN", help="The run's number [the newest unfinished one]")
+    ] = None,
     store: StoreOption = None,
     rate: Rate = None,
     per_host: PerHost = None,
@@ -266,7 +271,9 @@ def resume(
 def _work(plans: list[Plan], *, as_json: bool) -> None:
     """Execute plans side by side, show them at work, report, and leave with the right code."""
     place = plans[0].settings.place
-    screen = Screen(err, quiet=place.quiet)
+    # A dry run prints items as they come: on one terminal, a picture would be drawn over them.
+    items_shown = plans[0].settings.config.dry_run and sys.stdout.isatty()
+    screen = Screen(err, quiet=place.quiet, live=not items_shown)
     telemetry.configure(place.log_level, place.log_format, screen.say if err.is_terminal else telemetry.to_stderr)
     code = 0
     current: list[Running] = []
@@ -354,13 +361,15 @@ def _tell(asked: Plan, report: Report, failure: Outcome | None) -> None:
     if asked.settings.config.dry_run:
         say("  dry run: nothing was stored")
         return
-    option = "" if asked.store == settings.Place().store else f" --store {asked.store}"
-    if report.exit_code == 0:
-        say(f"  see it: gossamer export items --run {report.run}{option}")
+    option, program = terminal.store_option(asked.store), terminal.program()
+    if report.exit_code == 0 and not report.items:
+        say("  no items: the handlers yielded none; `--dry-run` shows what they do")
+    elif report.exit_code == 0:
+        say(f"  see it: {program} export items --run {report.run}{option}")
     elif report.reason == "start_failed":
-        say(f"  all of them: gossamer export pages --run {report.run}{option}")
+        say(f"  all of them: {program} export pages --run {report.run}{option}")
     else:
-        say(f"  go on: the same command, or gossamer resume {report.run}{option}")
+        say(f"  go on: the same command, or {program} resume {report.run}{option}")
 
 
 # -- looking ---------------------------------------------------------------------------------------------------
@@ -383,7 +392,7 @@ def list_command() -> None:
 @app.command("runs")
 def runs_command(
     store: StoreOption = None,
-    limit: Annotated[int, typer.Option(max=MOST, help="How many, newest first")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many, newest first", metavar="N")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line")] = False,
 ) -> None:
     """List the runs in a store, newest first."""
@@ -394,7 +403,8 @@ def runs_command(
     found = _read(store, look)
     if as_json:
         for each in found:
-            typer.echo(msgspec.json.encode(runs.report(each)).decode())
+            told = {"scraper": each.scraper, "started": exports.iso(each.created)}
+            typer.echo(msgspec.json.encode({**msgspec.to_builtins(runs.report(each)), **told}).decode())
         return
     rows = [
         (
@@ -416,7 +426,7 @@ def runs_command(
 
 @app.command()
 def status(
-    run: Annotated[int | None, typer.Argument(max=MOST, help="The run's number [the newest]")] = None,
+    run: Annotated[int | None, typer.Argument(max=MOST, metavar="RUN", help="The run's number [the newest]")] = None,
     store: StoreOption = None,
 ) -> None:
     """Show one run: what it did, what waits, and how each host was treated."""
@@ -481,7 +491,13 @@ def export(
             raise ConfigError(f"no run of a scraper {scraper!r} is in this store: there are {', '.join(sorted(names))}")
         return await exports.write(opened, what, style, output, run=run, scraper=scraper, source=source)
 
-    written = _read(store, write)
+    if output is not None:
+        exports.refuse_store(output, path_of(settings.read(_flags(store=store)).place.store))
+    try:
+        written = _read(store, write)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
     if output is not None:
         err.print(f"{written:,} {what} written to {output}", markup=False)
 

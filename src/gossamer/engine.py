@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from gossamer import urls
+from gossamer import clock, telemetry, urls
 from gossamer.errors import FetchError, GossamerError, first_error
 from gossamer.fetch import retry
 from gossamer.fetch.client import Fetcher
@@ -91,6 +91,7 @@ class Engine:
         self._failure: BaseException | None = None
         self._closing = False
         self._paused = False
+        self._talkative = telemetry.heard("info")
         #: Why the run ended: "done", "max_pages", "max_items", or what `stop` was told.
         self.reason = ""
 
@@ -187,11 +188,11 @@ class Engine:
 
     async def walk(self, turn: Turn) -> Outcome:
         """Take one request to its outcome. Never raises for a bad site or a bad handler."""
-        request, started, clock = turn.request, time.time(), time.monotonic()
+        request, started, began = turn.request, time.time(), time.monotonic()
         try:
             response = await self._fetcher.fetch(request, self._config)
         except FetchError as error:
-            outcome = retry.failed(request, error, started, time.monotonic() - clock, self._config)
+            outcome = retry.failed(request, error, started, time.monotonic() - began, self._config)
             self._log_attempt(outcome)
             return outcome
         finally:
@@ -248,6 +249,9 @@ class Engine:
         if target is None:
             detail = f"it redirects to {response.headers['location'][:200]!r}, which cannot be fetched"
             return Outcome(**facts, ending=Ending.FAILED, reason="redirect", detail=detail)
+        if target == request.url or target in request.via:
+            detail = f"it redirects to {target}, which leads back to it"
+            return Outcome(**facts, ending=Ending.FAILED, reason="redirect_loop", detail=detail)
         if request.hops >= self._config.max_redirects:
             detail = f"more than {self._config.max_redirects} redirects, the last to {target}"
             return Outcome(**facts, ending=Ending.FAILED, reason="redirects", detail=detail)
@@ -279,7 +283,7 @@ class Engine:
 
     async def _ask_robots(self, turn: Turn, url: str) -> None:
         """Fetch the robots.txt that stands before a turn; after a few failures the site counts as closed."""
-        started, clock = time.time(), time.monotonic()
+        started, began = time.time(), time.monotonic()
         response: Response | None = None
         try:
             response = await self._fetcher.fetch(Request(url), self._robots_config)
@@ -290,7 +294,7 @@ class Engine:
         finally:
             turn.door.leave()
         status, size = (response.status, len(response.body)) if response else (0, 0)
-        self._fetches.append(Fetch(url, urls.host(url), started, time.monotonic() - clock, status, size, "robots"))
+        self._fetches.append(Fetch(url, urls.host(url), started, time.monotonic() - began, status, size, "robots"))
         self._learn_robots(turn, url, response, why)
         self.frontier.robots_known(turn)
 
@@ -306,7 +310,7 @@ class Engine:
         if response is not None and response.status < 500 and response.status != 429:
             self._gate.learn(turn.door, turn.request.url, robots.read(response, self._config.user_agent))
         elif tries > self._config.retries:
-            closed = f"{url} could not be read in {tries} tries ({why}), so the site counts as closed"
+            closed = f"{why}: {url} could not be read in {tries} tries, so the site counts as closed"
             self._gate.learn(turn.door, turn.request.url, robots.Robots(self._config.user_agent, closed=closed))
         else:
             turn.door.hold(retry.backoff(tries), f"{url} gives no answer")
@@ -317,6 +321,8 @@ class Engine:
 
     def _done(self, outcome: Outcome) -> None:
         """A walk has ended: settle it with others that end about now."""
+        if self._talkative:
+            _tell(outcome)
         self._unsettled.append(outcome)
         self._weight += sum(len(item.data) for item in outcome.items)
         self._some.set()
@@ -429,6 +435,17 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
         pass
 
 
+def _tell(outcome: Outcome) -> None:
+    """How a walk ended, as an event: at info what did not go well, at debug the rest."""
+    say = log.debug if outcome.ending is Ending.DONE else log.info
+    facts: dict[str, Any] = {"url": outcome.request.url, "reason": outcome.reason, "status": outcome.status}
+    if outcome.ending is Ending.LATER:
+        facts["wait"] = round(max(0.0, outcome.not_before - clock.now()), 2)
+    if outcome.detail:
+        facts["detail"] = outcome.detail
+    say(f"walk.{outcome.ending}", **facts, seconds=round(outcome.elapsed, 3))
+
+
 def _refused(request: Request, rules: robots.Robots) -> Outcome:
     """What robots.txt forbids is skipped; what waited for one that cannot be read has failed."""
     ending, reason = (Ending.FAILED, "robots_unreachable") if rules.closed else (Ending.SKIPPED, "robots")
@@ -437,7 +454,14 @@ def _refused(request: Request, rules: robots.Robots) -> Outcome:
 
 def _next_hop(request: Request, status: int, target: str) -> Request:
     """The request a redirect asks for: 303 is a GET, 301 and 302 turn a POST into one; else the same again."""
-    hop = request.evolve(url=target, id=0, attempts=0, hops=request.hops + 1, priority=request.priority + 1)
+    hop = request.evolve(
+        url=target,
+        id=0,
+        attempts=0,
+        hops=request.hops + 1,
+        via=(*request.via, request.url),
+        priority=request.priority + 1,
+    )
     if request.verb in ("GET", "HEAD") or status in (307, 308) or (status != 303 and request.verb != "POST"):
         return hop
     return hop.evolve(method="GET", json=None, data=None)

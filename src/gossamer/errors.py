@@ -11,6 +11,7 @@ GossamerError
 │   ├── TimedOut           no complete answer in time
 │   ├── Broken             the answer broke off or was not HTTP
 │   ├── TooLarge           the body passed its cap, and was cut off
+│   ├── Unsendable         the request itself is not one that HTTP knows
 │   └── TlsFailed          the certificate or the handshake was refused
 ├── ReadError          the page was not what the handler thought
 │   └── HandlerTimeout     the handler blocked for too long
@@ -89,6 +90,13 @@ class TooLarge(FetchError):
     transient = False
 
 
+class Unsendable(FetchError):
+    """The request itself is not one that HTTP knows."""
+
+    reason = "unsendable"
+    transient = False
+
+
 class TlsFailed(FetchError):
     """The certificate or the handshake was refused."""
 
@@ -99,7 +107,7 @@ class TlsFailed(FetchError):
 class ReadError(GossamerError):
     """The page was not what the handler thought."""
 
-    reason = "read"
+    reason = "handler"
 
 
 class HandlerTimeout(ReadError):

@@ -44,7 +44,8 @@ async def _guess(store: Store, run: Run, url: str) -> str | None:
 
 
 def _told(story: UrlStory) -> str:
-    lines = [f"run {story.run} ({story.scraper}): {_state(story)}"]
+    what = "" if story.method == "GET" else f"{story.method} for {story.handler}, "
+    lines = [f"run {story.run} ({story.scraper}): {what}{_state(story)}"]
     if story.detail:
         lines.append(f"because: {story.detail}")
     if story.found_on:
@@ -106,7 +107,7 @@ async def run_story(store: Store, run_id: int | None) -> RenderableType:
     lines = [
         terminal.summary(report, run.scraper),
         f"  state {run.state}{f' ({run.reason})' if run.reason else ''}, started {terminal.moment(run.created)}",
-        f"  {left.settled:,} walks ended, {left.waiting:,} waiting"
+        f"  {terminal.many(left.settled, 'walk')} ended, {left.waiting:,} waiting"
         + (f", the next not before {terminal.moment(left.due)}" if left.due else ""),
     ]
     if run.by_reason:
@@ -119,7 +120,7 @@ async def as_it_is(store: Store, run: Run) -> Run:
     """A run as it is now: one that nobody works on, though it was never ended, has been killed."""
     if run.state is not RunState.RUNNING or await store.worker() is not None:
         return run
-    return msgspec.structs.replace(run, state=RunState.FAILED, reason=f"killed: `gossamer resume {run.id}` goes on")
+    return msgspec.structs.replace(run, state=RunState.KILLED)
 
 
 async def host_table(store: Store, run_id: int) -> RenderableType:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gossamer import runs, telemetry
+from gossamer import runs, settings, telemetry
 from gossamer.crawler import Crawl
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
@@ -31,8 +31,8 @@ async def crawl(*urls: str, fresh: bool = False, **knobs: Any) -> Report:
 
     Raises ConfigError for a URL or option that cannot be used.
     """
-    if not urls:
-        raise ConfigError("crawl() needs at least one URL")
+    if not urls or not all(isinstance(url, str) for url in urls):
+        raise ConfigError("crawl() needs URLs, one after the other: crawl('https://a.org', 'https://b.org')")
     return await _execute(_plan(Crawl, {"urls": list(urls)}, fresh, knobs))
 
 
@@ -77,6 +77,22 @@ async def stream(
             await asyncio.gather(task, return_exceptions=True)
 
 
+def items(
+    store: str | None = None, *, run: int | None = None, scraper: str | None = None, kind: str | None = None
+) -> list[dict[str, Any]]:
+    """The records in a store, in the order first seen: of one run, scraper or kind, or all.
+
+    `store` is a path; without it, the one the settings name. Raises StoreError if there is none.
+    """
+    path = settings.read({"store": store} if store else {}, prefix="").place.store
+
+    async def read() -> list[dict[str, Any]]:
+        async with runs.open_store(path) as opened:
+            return [row["data"] async for row in opened.items(run, scraper) if kind in (None, row["kind"])]
+
+    return _call(read)
+
+
 def run(
     scraper: type[Scraper], *, params: Mapping[str, Any] | None = None, fresh: bool = False, **knobs: Any
 ) -> Report:
@@ -92,7 +108,7 @@ def _plan(scraper: type[Scraper], params: Mapping[str, Any] | None, fresh: bool,
     if not (isinstance(scraper, type) and issubclass(scraper, Scraper)):
         raise ConfigError(f"{scraper!r} is not a scraper class: give the class, not an instance or a name")
     found = Found(scraper, _ref(scraper))
-    return runs.plan(found, params, knobs, fresh=fresh)
+    return runs.plan(found, params, knobs, fresh=fresh, prefix="")
 
 
 def _ref(scraper: type[Scraper]) -> str:

@@ -82,11 +82,24 @@ class Reader:
 
     def _sort(self, value: Any, items: list[Item], found: list[Request]) -> None:
         if isinstance(value, Request):
+            if not value.plain or value.headers or value.carry:
+                self._check(value)
             found.append(value)
+        elif isinstance(value, list | tuple):  # `yield page.follow(...)`, where `yield from` was meant
+            for each_value in value:
+                self._sort(each_value, items, found)
         elif isinstance(value, str):
             raise ReadError(f"a handler yielded the text {value[:80]!r}: yield Request(url), or page.follow(...)")
         else:
             items.append(item_of(value, self._scraper.key, self._scraper.kind))
+
+    def _check(self, request: Request) -> None:
+        """Refuse what could never be sent or stored while its line can still be named."""
+        self._scraper.handler(request.handler)
+        try:
+            request.check()
+        except ValueError as why:
+            raise ReadError(f"the request for {request.url[:200]} cannot be sent: {why}") from None
 
 
 def _text(error: BaseException) -> str:

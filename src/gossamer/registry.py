@@ -36,8 +36,11 @@ def registered(listed: tuple[str, ...]) -> dict[str, Found]:
     """Scrapers known by name: those listed in the settings, and those installed packages offer."""
     found: dict[str, Found] = {}
     for ref in listed:
-        for each in load_all(ref):
-            found[each.scraper.name] = each
+        try:
+            for each in load_all(ref):
+                found[each.scraper.name] = each
+        except ConfigError as why:
+            log.warning("scraper.broken", listed=ref, why=str(why))
     for point in entry_points(group=GROUP):
         try:
             found.setdefault(point.name, load_all(point.value)[0])

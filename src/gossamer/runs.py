@@ -15,7 +15,7 @@ import structlog
 
 from gossamer import registry, settings, urls
 from gossamer.engine import Engine
-from gossamer.errors import ConfigError, StoreError
+from gossamer.errors import ConfigError, ReadError, StoreError
 from gossamer.fetch.client import Client
 from gossamer.polite.gate import Gate
 from gossamer.progress import Progress
@@ -121,10 +121,16 @@ def plan(
     *,
     fresh: bool = False,
     run: int | None = None,
+    prefix: str = "--",
 ) -> Plan:
-    """Read the settings once, for one run."""
-    read = settings.read(flags, own=found.scraper.knobs(), owner=found.scraper.__name__)
-    return Plan(found, dict(params or {}), read, fresh, run)
+    """Read the settings once, for one run. Raises ConfigError."""
+    try:
+        given = dict(params or {})
+        msgspec.json.encode(given)
+    except (TypeError, ValueError) as why:
+        raise ConfigError(f"params must be a dict of JSON values: {why}") from None
+    read = settings.read(flags, own=found.scraper.knobs(), owner=found.scraper.__name__, prefix=prefix)
+    return Plan(found, given, read, fresh, run)
 
 
 class Running:
@@ -169,10 +175,13 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
                 progress=Progress(run),
                 by_level=scraper.by_level,
             )
+            log.info("run.start", resumed=resumed is not None, store=asked.store)
             watch(Running(run, engine, resumed))
             await _seed(store, lease, run, scraper, scope)
             reason = await engine.run(asked.settings.place.grace)
-            return report(await _end(store, lease, reason))
+            ended = report(await _end(store, lease, reason))
+            log.info("run.end", reason=ended.reason, pages=ended.pages, items=ended.items, failed=ended.failed)
+            return ended
         except asyncio.CancelledError:
             await asyncio.shield(store.end_run(lease, RunState.CANCELLED, "interrupted"))
             raise
@@ -267,9 +276,14 @@ async def _start_requests(scraper: Scraper) -> AsyncIterator[Request]:
             request = Request(yielded) if isinstance(yielded, str) else yielded
             if not isinstance(request, Request):
                 raise ConfigError(f"{scraper.name}.start() yielded {yielded!r:.80}: yield URLs or Requests")
-            yield request.evolve(url=urls.absolute(request.url), depth=0)
+            request = request.evolve(url=urls.absolute(request.url), depth=0)
+            request.check()
+            scraper.handler(request.handler)
+            yield request
     except (ConfigError, asyncio.CancelledError, GeneratorExit):
         raise
+    except (ReadError, ValueError) as error:
+        raise ConfigError(f"{scraper.name}.start(): {error}") from None
     except KeyError as error:
         raise ConfigError(f"the scraper {scraper.name!r} needs the parameter {error}: give --param") from error
     except Exception as error:

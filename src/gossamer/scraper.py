@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from gossamer.errors import ConfigError, ReadError
 from gossamer.parse.page import Page
 from gossamer.settings import ScraperConfig
-from gossamer.values import Request
+from gossamer.values import PARSE, Request
 
 _KNOBS = {field.name: field for field in dataclasses.fields(ScraperConfig)}
 
@@ -60,7 +60,7 @@ class Scraper:
         for name, value in vars(cls).items():
             if name.startswith("_") or callable(value) or name in _KNOBS or hasattr(Scraper, name):
                 continue
-            near = difflib.get_close_matches(name, _KNOBS, n=1, cutoff=0.86)
+            near = difflib.get_close_matches(name, [*_KNOBS, "start_urls"], n=1, cutoff=0.86)
             if near:
                 raise ConfigError(f"{cls.__name__}.{name} is no setting: did you mean {near[0]!r}?")
 
@@ -86,6 +86,8 @@ class Scraper:
     def handler(self, name: str) -> Any:
         """The method that a Request's `to` names. Raises ReadError if there is none."""
         found = getattr(self, name, None)
+        if name == PARSE and type(self).parse is Scraper.parse:
+            raise ReadError(f"{type(self).__name__} has no parse method: write one that yields items and Requests")
         if name.startswith("_") or not callable(found):
             raise ReadError(f"{type(self).__name__} has no handler {name!r}")
         return found

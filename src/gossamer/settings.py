@@ -333,8 +333,11 @@ def read(
     owner: str = "scraper",
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    prefix: str = "--",
 ) -> Settings:
     """Settings from all places. `flags` win over the scraper's `own`, then environment, file, default.
+
+    `prefix` is how errors speak of flags: `--rate` to who typed one, `rate` to who wrote a keyword argument.
 
     Raises ConfigError naming the knob and the place.
     """
@@ -342,14 +345,14 @@ def read(
         (FILE, _from_file((folder or Path()) / FILE)),
         (PREFIX, _from_environment(os.environ if environ is None else environ)),
         (owner, _known(own or {}, owner)),
-        ("--", _known(flags or {}, "option")),
+        ("--", _known(flags or {}, "option" if prefix else "the keyword arguments")),
     ]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer, found in layers:
         for name, value in found.items():
             origins[name] = _origin(layer, name)
-            values[name] = _parsed(name, value, origins[name])
+            values[name] = _parsed(name, value, origins[name] if prefix or layer != "--" else name)
     return Settings(
         place=Place(**{k: v for k, v in values.items() if k in _PLACE}),
         config=ScraperConfig(**{k: v for k, v in values.items() if k in _RUN}),
@@ -367,7 +370,7 @@ def _parsed(name: str, value: object, origin: str) -> Any:
     try:
         return KNOBS[name].metadata["parse"](value)
     except ValueError as why:
-        where = origin if origin.startswith(("--", PREFIX)) else f"{name} (from {origin})"
+        where = origin if origin.startswith(("--", PREFIX)) or origin == name else f"{name} (from {origin})"
         raise ConfigError(f"{where} = {value!r} cannot be used: {why}") from None
 
 

@@ -46,6 +46,12 @@ def configure(level: str, style: str, write: Callable[[str], None] = to_stderr) 
     logging.getLogger().setLevel(logging.WARNING)
 
 
+def heard(level: str) -> bool:
+    """Whether events of a level go anywhere. To be asked once, not for every page."""
+    enabled = getattr(log.bind(), "is_enabled_for", None)
+    return enabled is None or bool(enabled(LEVELS[level]))
+
+
 class _Line:
     """A logger that writes finished lines."""
 

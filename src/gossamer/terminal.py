@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shlex
+import shutil
+import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -25,18 +30,22 @@ LONG = 20.0
 
 
 class Screen:
-    """Shows runs at work: a live picture on a terminal, now and then a line elsewhere, nothing if quiet."""
+    """Shows runs at work: a live picture on a terminal, now and then a line elsewhere, nothing if quiet.
 
-    def __init__(self, console: Console, *, quiet: bool) -> None:
+    Not `live`: no picture even on a terminal, because something else is printed there.
+    """
+
+    def __init__(self, console: Console, *, quiet: bool, live: bool = True) -> None:
         self.console = console
         self._quiet = quiet
+        self._pictured = live and console.is_terminal
         self._runs: list[Running] = []
         self._live: Live | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Screen:
         if not self._quiet:
-            if self.console.is_terminal:
+            if self._pictured:
                 self._live = Live(console=self.console, auto_refresh=False, transient=True)
                 self._live.start()
             self._task = asyncio.create_task(self._refresh(), name="screen")
@@ -78,14 +87,13 @@ class Screen:
                     self.say(_line(running))
 
     def _picture(self) -> RenderableType:
-        table = Table.grid(padding=(0, 2))
-        notes = []
+        lines, notes = [], []
         for running in self._runs:
-            table.add_row(*_cells(running))
+            lines.append(_fit(_cells(running), self.console.width))
             bound = running.progress.bound(running.engine.frontier.lanes.values())
             if bound is not None and bound.by_pace and bound.seconds > LONG:
                 notes.append(Text(_no_help(bound), style="yellow"))
-        return Group(table, *notes)
+        return Group(*lines, *notes)
 
 
 def _cells(running: Running) -> list[Text]:
@@ -100,13 +108,23 @@ def _cells(running: Running) -> list[Text]:
         Text(f"{progress.failed:,} failed", style="red" if progress.failed else "dim"),
         Text(f"{progress.rate:.1f}/s"),
         Text(size(progress.size), style="dim"),
-        Text(f"{sum(lane.waiting + lane.parked for lane in lanes):,} waiting", style="dim"),
+        Text(f"{sum(lane.waiting + lane.parked for lane in lanes):,} to go", style="dim"),
     ]
     if held:
         cells.append(Text(f"{many(held, 'host')} waiting", style="yellow"))
     if bound is not None and bound.seconds >= 1:
         cells.append(Text(f"at least {span(bound.seconds)} left", style="dim"))
     return cells
+
+
+def _fit(cells: list[Text], width: int) -> Text:
+    """As many cells as one line has room for: a picture that wraps would jump."""
+    line = Text(no_wrap=True, overflow="crop")
+    for cell in cells:
+        if line.cell_len + cell.cell_len + 2 > width:
+            break
+        line.append_text(cell).append("  ")
+    return line
 
 
 def _line(running: Running) -> str:
@@ -139,7 +157,7 @@ _ENDINGS = {
     "max_pages": "stopped at --max-pages",
     "max_items": "stopped at --max-items",
     "interrupted": "interrupted",
-    "start_failed": "failed, no start URL could be read",
+    "start_failed": "failed, no start URL gave a page",
 }
 
 
@@ -160,7 +178,9 @@ def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, 
     made = Table(title=title or None, title_justify="left", title_style="bold", header_style="dim", box=None)
     right = set(numbers)
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        # Numbers, hosts and times are of no use in pieces.
+        whole = column in right or column in ("host", "started")
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=whole)
     for row in rows:
         made.add_row(*(Text(_cell(value)) for value in row))
     return made
@@ -195,6 +215,22 @@ def span(seconds: float) -> str:
     if seconds < 3600:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 86400 else f"{seconds / 86400:.1f} days"
+
+
+def program() -> str:
+    """How this command is called from where we are: `gossamer`, or its path where the shell would not find it."""
+    if shutil.which("gossamer"):
+        return "gossamer"
+    path = Path(sys.argv[0])
+    if path.name != "gossamer" or not path.exists():
+        return "gossamer"
+    near = os.path.relpath(path)
+    return near if not near.startswith("..") else str(path)
+
+
+def store_option(store: str, default: str = "gossamer.db") -> str:
+    """` --store PATH`, as a shell wants it; empty for the default."""
+    return "" if store == default else f" --store {shlex.quote(store)}"
 
 
 def moment(stamp: float | None) -> str:

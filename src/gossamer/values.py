@@ -7,12 +7,17 @@ quarter of a microsecond, a frozen dataclass in two and a half.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from gossamer import urls
+
+#: What can be sent.
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 #: The handler a Request goes to unless it says otherwise.
 PARSE = "parse"
@@ -54,6 +59,8 @@ class Request(msgspec.Struct, frozen=True):
     attempts: int = 0
     #: Redirects followed to get here.
     hops: int = 0
+    #: The URLs those redirects came from, oldest first.
+    via: tuple[str, ...] = ()
 
     @property
     def verb(self) -> str:
@@ -90,6 +97,22 @@ class Request(msgspec.Struct, frozen=True):
             return urls.digest(urls.comparable(self.url))
         body = self.body or b""
         return urls.digest(urls.comparable(self.url), self.verb, self.handler, body)
+
+    def check(self) -> None:
+        """Raises ValueError, saying what is wrong with a request that could not be sent or stored."""
+        if self.verb not in METHODS:
+            raise ValueError(f"its method {self.method!r} is none of {', '.join(METHODS)}")
+        if self.json is not None and self.data is not None:
+            raise ValueError("it has both json and data: give one of them")
+        for name, text in (self.headers or {}).items():
+            if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
+                raise ValueError(f"{name!r} is no header name")
+            if not (isinstance(text, str) and text.isprintable()):
+                raise ValueError(f"its header {name} is {text!r}: write one line of text")
+        try:
+            msgspec.json.encode((self.json, self.carry, self.body))
+        except (TypeError, ValueError, RecursionError) as why:
+            raise ValueError(f"its json, data and carry must be JSON values: {why}") from None
 
     def evolve(self, **changes: Any) -> Request:
         """The same Request with some fields changed."""
@@ -292,6 +315,8 @@ class RunState(enum.StrEnum):
     STOPPED = "stopped"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    #: Never written: what a running run is called whose process is gone.
+    KILLED = "killed"
 
 
 class Run(msgspec.Struct, frozen=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,7 +59,7 @@ def test_runs_are_listed_newest_first(place: tuple[Site, Path], gossamer: Cli) -
     assert ["bad" in lines[1], "crawl" in lines[2]] == [True, True]
     reports = json_lines(typed("runs", "--store", place[1], "--json").stdout)
     assert [report["run"] for report in reports] == [2, 1]
-    assert set(reports[0]) == REPORT
+    assert set(reports[0]) == REPORT | {"scraper", "started"}
     assert [run["run"] for run in json_lines(typed("runs", "--store", place[1], "--json", "--limit", 1).stdout)] == [2]
 
 
@@ -220,3 +222,18 @@ def test_a_setting_that_cannot_be_used_is_refused_by_name(
     (tmp_path / "gossamer.toml").write_text(text)
     for command in (["settings"], ["crawl", "http://127.0.0.1:1/"]):
         assert told in sentence(typed(*command, **env), 2)
+
+
+@pytest.mark.parametrize("name", ["", "-wal", ".lock"])
+def test_an_export_does_not_write_over_its_store(place: tuple[Site, Path], name: str) -> None:
+    store = place[1]
+    before = store.read_bytes()
+    told = sentence(typed("export", "items", "--store", store, "-o", str(store) + name), 2)
+    assert "belongs to the store itself" in told
+    assert store.read_bytes() == before
+
+
+def test_an_export_whose_reader_leaves_ends_in_peace(place: tuple[Site, Path]) -> None:
+    command = f"{sys.executable} -m gossamer export pages --store {place[1]} | head -c 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -121,6 +121,7 @@ BODIES = {
     "json key data64": {"json": {"data64": "x"}, "carry": {"data64": "y"}},
     "head": {"method": "HEAD"},
     "odd method": {"method": "pRoPFiND"},
+    "redirected": {"via": (f"{A}one", f"{A}two"), "hops": 2},
     "empty carry": {"carry": {}, "headers": {}},
 }
 

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from gossamer.errors import LeaseLost
 from gossamer.storage.store import Store
@@ -102,11 +109,12 @@ class StoreMachine(RuleBasedStateMachine):
 
     # -- verbs -------------------------------------------------------------------------------------------------
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(found=links)
+    def begin(self, found: list[Request]) -> None:
         self.store = self.do(self.stack.enter_async_context(self.opener()))
         self.run = self.do(self.store.new_run(draft()))
         self.lease = self.do(self.store.acquire(self.run.id, "0", 60.0))
+        self.add(found=[Request(f"https://{host}/{n}") for host in HOSTS for n in range(3)] + found)
 
     @rule(found=links)
     def add(self, found: list[Request]) -> None:
@@ -139,7 +147,7 @@ class StoreMachine(RuleBasedStateMachine):
             walk[0].state, walk[0].claimed = str(ending), False
             self.settled += 1
 
-    @rule(data=st.data(), due=st.integers(1, 9), attempt=st.booleans())
+    @rule(data=st.data(), due=st.integers(1, 3), attempt=st.booleans())
     def park(self, data: st.DataObject, due: int, attempt: bool) -> None:
         walk = self.walked(data)
         if walk is not None:
@@ -148,7 +156,7 @@ class StoreMachine(RuleBasedStateMachine):
             walk[0].not_before, walk[0].claimed = float(due), False
             walk[0].attempts += attempt
 
-    @rule(now=st.integers(0, 9))
+    @rule(now=st.integers(0, 3))
     def wake(self, now: int) -> None:
         parked = [k for k in self.known.values() if k.state == "waiting" and k.not_before]
         due = [k for k in parked if k.not_before <= now]
@@ -164,6 +172,16 @@ class StoreMachine(RuleBasedStateMachine):
         if walk is not None:
             self.do(settle(self.store, self.lease, claims=[walk[1].id]))
             walk[0].claimed = True
+
+    @precondition(lambda self: any(known.claimed and known.ready for known in self.known.values()))
+    @rule(due=st.integers(1, 3))
+    def park_what_was_claimed(self, due: int) -> None:
+        known = next(known for known in self.known.values() if known.claimed and known.ready)
+        host = known.request.url.split("/")[2]
+        rows = self.do(self.store.peek(self.lease.run, host, 100, ()))
+        request = next(row for row in rows if row.url == known.request.url)
+        self.do(settle(self.store, self.lease, Outcome(request, Ending.LATER, not_before=float(due))))
+        known.not_before, known.claimed = float(due), False
 
     @rule()
     def die_and_come_back(self) -> None:
@@ -205,8 +223,8 @@ class StoreMachine(RuleBasedStateMachine):
 def test_any_order_of_verbs_agrees_with_the_model(kind: str) -> None:
     machine = type("Machine", (StoreMachine,), {"kind": kind})
     bounds = settings(
-        max_examples=25,
-        stateful_step_count=25,
+        max_examples=20,
+        stateful_step_count=20,
         deadline=None,
         derandomize=True,
         database=None,

@@ -59,10 +59,10 @@ async def test_a_url_is_explained_whichever_way_it_was_asked_for(store: Opener) 
         plain = await begin(s, A, Request(A, json={"q": 1}))
         other = await begin(s, Request(A, to="detail"), owner="other")
         stories = await s.why(A)
-        assert [(story.run, story.handler) for story in stories] == [
-            (other.run, "detail"),
-            (plain.run, "parse"),
-            (plain.run, "parse"),
+        assert [(story.run, story.method, story.handler) for story in stories] == [
+            (other.run, "GET", "detail"),
+            (plain.run, "GET", "parse"),
+            (plain.run, "POST", "parse"),
         ]
 
 
@@ -105,7 +105,7 @@ async def test_pages_come_in_the_order_found_with_what_became_of_them(store: Ope
             "reason": "ok",
             "status": 200,
             "depth": 0,
-            "attempts": 0,
+            "fetches": 1,
             "bytes": 10,
             "fetched_at": 1000.0,
             "seconds": 0.5,

@@ -37,7 +37,7 @@ def test_quiet_runs_meet_what_can_go_wrong(place: Place, quiet: Callable[[Job], 
     assert crawl.left.counters["waiting"] == 0
     assert max(crawl.asked.values()) == 2
     by_reason = shop.left.counters["by_reason"]
-    assert by_reason.keys() == {"ok", "redirect", "robots", "http_404", "read"}
+    assert by_reason.keys() == {"ok", "redirect", "robots", "http_404", "handler"}
     kinds = {kind for kind, _, _ in shop.left.items}
     assert kinds == {"item", "brand", "stock"}
     assert shop.asked["/shop/clock/0"] == 12

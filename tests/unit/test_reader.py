@@ -149,7 +149,6 @@ def test_what_the_page_could_not_give_is_told_with_the_authors_line() -> None:
         ("http://a.org/x", "a handler yielded the text 'http://a.org/x': yield Request(url), or page.follow(...)"),
         (None, "a handler yielded None (NoneType): yield a dict"),
         (5, "a handler yielded 5 (int): yield a dict"),
-        ([Request("x")], "a handler yielded [Request("),
         ({"a": object()}, "an item holds a object, which JSON cannot"),
     ],
 )

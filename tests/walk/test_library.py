@@ -49,7 +49,7 @@ def test_await_crawl(site: Site) -> None:
 
 def test_crawl_refuses_what_it_cannot_use(site: Site) -> None:
     for call, told in [
-        (gossamer.crawl(), "at least one URL"),
+        (gossamer.crawl(), "needs URLs"),
         (gossamer.crawl("nonsense"), "not a URL"),
         (gossamer.crawl(site.url("/"), rat="1/s"), "unknown setting 'rat'.*'rate'"),
         (gossamer.crawl(site.url("/"), rate="fast"), "rate"),
@@ -226,7 +226,7 @@ def test_two_at_once_on_one_store_are_refused_in_a_sentence(site: Site, store: s
     async def main() -> Report:
         first = asyncio.create_task(gossamer.crawl(site.url("/p/0"), rate="none", store=store))
         await asyncio.to_thread(wait_for_hits, site, 1)
-        with pytest.raises(StoreError, match=r"in use by this process: wait until it ends, or give another --store"):
+        with pytest.raises(StoreError, match=r"in use by this process: wait until it ends, or give another store"):
             await gossamer.crawl(site.url("/p/0"), rate="none", store=store)
         return await first
 

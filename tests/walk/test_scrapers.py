@@ -349,7 +349,7 @@ def test_a_start_that_raises_is_refused_in_words(site: Site) -> None:
         raise ZeroDivisionError("oh")
 
     with pytest.raises(ConfigError, match="ZeroDivisionError: oh"):
-        run(scraper(site, start=start))
+        run(scraper(site, start=start, parse=lambda self, page: None))
 
 
 @pytest.mark.parametrize(
@@ -451,17 +451,17 @@ def marked_line(name: str) -> int:
 @pytest.mark.parametrize(
     ("handler", "reason", "told"),
     [
-        (raises, "read", "KeyError: 'missing-field'"),
-        (rubbish, "read", "yielded 42"),
-        (text, "read", "yielded the text"),
-        (unwritable, "read", "an item holds a object"),
-        (no_json, "read", "not JSON"),
-        (bad_selector, "read", "CSS selector"),
+        (raises, "handler", "KeyError: 'missing-field'"),
+        (rubbish, "handler", "yielded 42"),
+        (text, "handler", "yielded the text"),
+        (unwritable, "handler", "an item holds a object"),
+        (no_json, "handler", "not JSON"),
+        (bad_selector, "handler", "CSS selector"),
         (blocks, "handler_timeout", "longer than"),
         (spins, "handler_timeout", "longer than"),
-        (leaves, "read", "SystemExit"),
-        (raises_late, "read", "KeyError: 'missing-field'"),
-        (rubbish_late, "read", "yielded 42"),
+        (leaves, "handler", "SystemExit"),
+        (raises_late, "handler", "KeyError: 'missing-field'"),
+        (rubbish_late, "handler", "yielded 42"),
         (waits, "handler_timeout", "longer than"),
         (blocks_late, "handler_timeout", "longer than"),
     ],
@@ -497,21 +497,62 @@ def test_an_endless_handler_is_stopped(site: Site) -> None:
     assert fates(site)["/"] == "failed handler_timeout"
 
 
-def test_an_unknown_handler_fails_its_page_by_name(site: Site) -> None:
+@pytest.mark.parametrize("name", ["no_such", "_private"])
+def test_an_unknown_handler_is_told_by_name_before_anything_is_fetched_for_it(site: Site, name: str) -> None:
     def parse(self: Scraper, page: Page) -> Any:
-        yield Request("/x", to="no_such")
-        yield Request("/y", to="_private")
+        yield Request("/x", to=name)
 
     site.page("/*", "<p>x</p>")
     report = run(scraper(site, parse=parse))
-    assert (report.pages, report.failed) == (1, 2)
-    assert "has no handler 'no_such'" in why(site.url("/x"))
+    assert (report.pages, report.failed) == (0, 1)
+    assert f"has no handler '{name}'" in why(site.url("/"))
+    assert "/x" not in site.paths()
 
 
-def test_a_scraper_without_parse_says_so(site: Site) -> None:
+def test_a_scraper_without_parse_is_refused_before_anything_is_fetched(site: Site) -> None:
     site.page("/", "<p>x</p>")
-    assert run(scraper(site)).reason == "start_failed"
-    assert "has no parse method" in why(site.url("/"))
+    with pytest.raises(ConfigError, match="has no parse method"):
+        run(scraper(site))
+    assert not site.hits
+
+
+@pytest.mark.parametrize(
+    ("request_", "told"),
+    [
+        (Request("/x", headers={"Cookie": "a\n"}), "its header Cookie"),
+        (Request("/x", headers={"X-N": 5}), "its header X-N"),  # type: ignore[dict-item]
+        (Request("/x", headers={"a b": "c"}), "no header name"),
+        (Request("/x", method="FOO BAR"), "its method"),
+        (Request("/x", json={}, data="x"), "both json and data"),
+        (Request("/x", carry={"a": object()}), "must be JSON values"),
+    ],
+)
+def test_a_request_that_cannot_be_sent_fails_the_page_that_yields_it(site: Site, request_: Request, told: str) -> None:
+    site.page("/", "<p>x</p>")
+    report = run(scraper(site, parse=lambda self, page: iter([request_])))
+    assert (report.pages, report.failed) == (0, 1)
+    assert told in why(site.url("/"))
+
+
+def test_a_list_of_requests_may_be_yielded_as_one(site: Site) -> None:
+    """`yield page.follow(...)` where `yield from` was meant does what was meant."""
+
+    def parse(self: Scraper, page: Page) -> Any:
+        yield page.follow("a")
+
+    site.page("/", links("/a", "/b"))
+    site.page("/*", "<p>x</p>")
+    assert run(scraper(site, parse=parse)).pages == 3
+
+
+def test_a_redirect_that_leads_back_has_failed(site: Site) -> None:
+    site.page("/", links("/loop", "/one"))
+    site.redirect("/loop", "/loop")
+    site.redirect("/one", "/two")
+    site.redirect("/two", "/one")
+    report = run(scraper(site, parse=lambda self, page: page.follow("a")))
+    assert report.by_reason == {"ok": 1, "redirect": 1, "redirect_loop": 2}
+    assert "leads back to it" in why(site.url("/loop"))
 
 
 def test_a_handler_may_not_change_what_the_next_page_sees(site: Site) -> None:

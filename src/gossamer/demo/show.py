@@ -25,8 +25,9 @@ async def demo(store: str, screen: Screen, out: Console) -> None:
         hosts = {Books: sites.bookshop, Weather: sites.weather, Museum: sites.museum}
         plans = [_plan(scraper, site.url("/"), store) for scraper, site in hosts.items()]
         screen.say("three demo sites are up: " + ", ".join(f"{n} at {h}" for n, h in sites.hosts().items()))
-        async with runs.open_parts(store) as parts, screen:
-            reports = await asyncio.gather(*(_one(parts, asked, screen) for asked in plans))
+        async with runs.open_parts(store) as parts:
+            async with screen:
+                reports = await asyncio.gather(*(_one(parts, asked, screen) for asked in plans))
             for asked, report in zip(plans, reports, strict=True):
                 screen.say(terminal.summary(report, asked.found.scraper.name))
             run_ids = [report.run for report in reports]
@@ -85,11 +86,12 @@ def _short(record: dict[str, Any]) -> str:
 
 
 def _next(out: Console, store: str, sites: DemoSites, run: int) -> None:
+    gossamer, option = terminal.program(), terminal.store_option(store)
     lines = [
         "",
         "try next:",
-        f"  gossamer export items --store {store} --scraper demo.books --format csv",
-        f"  gossamer why {sites.bookshop.url('/admin/')} --store {store}",
-        f"  gossamer status {run} --store {store}",
+        f"  {gossamer} export items{option} --scraper demo.books --format csv",
+        f"  {gossamer} why {sites.bookshop.url('/admin/')}{option}",
+        f"  {gossamer} status {run}{option}",
     ]
     out.print("\n".join(lines), markup=False, soft_wrap=True)

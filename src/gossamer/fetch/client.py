@@ -16,9 +16,9 @@ from typing import Any, Protocol
 import wreq
 from wreq import exceptions as wrong
 
-from gossamer.errors import Broken, ConnectFailed, FetchError, TimedOut, TlsFailed, TooLarge
+from gossamer.errors import Broken, ConnectFailed, FetchError, TimedOut, TlsFailed, TooLarge, Unsendable
 from gossamer.settings import ScraperConfig
-from gossamer.values import Headers, Request, Response
+from gossamer.values import METHODS, Headers, Request, Response
 
 #: An unwanted body up to this size is read and thrown away, so that its connection can be used again.
 CHEAP_TO_DRAIN = 64 << 10
@@ -26,7 +26,7 @@ CHEAP_TO_DRAIN = 64 << 10
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _ANY_HEADER = 32 + zlib.MAX_WBITS
 
-_METHODS = {name: getattr(wreq.Method, name) for name in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")}
+_METHODS = {name: getattr(wreq.Method, name) for name in METHODS}
 
 
 class Fetcher(Protocol):
@@ -74,6 +74,9 @@ class Client:
                     await answer.__aexit__(None, None, None)
         except _WRONG as error:
             raise _ours(error, config) from error
+        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+            # wreq's word for a request that it cannot even begin to send.
+            raise Unsendable(f"the request cannot be sent: {' '.join(str(error).split())[:200]}") from error
         elapsed = time.monotonic() - clock
         return Response(request.url, status, headers, body, started, elapsed, not wanted)
 
@@ -92,7 +95,7 @@ class Client:
         headers.update(request.headers or {})
         method = _METHODS.get(request.verb)
         if method is None:
-            raise Broken(f"the method {request.verb!r} is not one we send")
+            raise Unsendable(f"the method {request.verb!r} is not one we send")
         return self._client.request(method, request.url, headers=headers, timeout=timeout, **extra)
 
 

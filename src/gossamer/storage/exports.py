@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -37,15 +38,28 @@ async def write(
 
 @contextmanager
 def _opened(output: Path | None) -> Iterator[TextIO]:
+    """Stdout, or a file that takes its name only when it is complete."""
     if output is None:
         yield sys.stdout
         sys.stdout.flush()
         return
+    part = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
-        with output.open("w", encoding="utf-8", newline="") as file:
+        with part.open("w", encoding="utf-8", newline="") as file:
             yield file
+        part.replace(output)
     except OSError as error:
         raise ConfigError(f"{output} cannot be written: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def refuse_store(output: Path, store: str) -> None:
+    """Raises ConfigError if writing `output` would destroy the store it is read from."""
+    for name in ("", "-wal", "-shm", ".lock"):
+        kept = Path(store + name)
+        if output.resolve() == kept.resolve():
+            raise ConfigError(f"{output} belongs to the store itself: give another file")
 
 
 async def _jsonl(rows: Any, file: TextIO) -> int:

@@ -111,7 +111,7 @@ class SqliteStore:
         if not path.parent.is_dir():
             raise StoreError(f"the folder of the store {self.path} does not exist: make it first")
         if not self.owner and not path.exists():
-            raise StoreError(f"there is no store at {self.path}: a crawl or a run makes one, or give --store")
+            raise StoreError(f"there is no store at {self.path}: a crawl or a run makes one, or give another path")
 
     def _upgrade(self) -> None:
         """Create the tables, or bring them to the present form, in one transaction."""
@@ -152,7 +152,7 @@ class SqliteStore:
         if row is None and tables == {"alembic_version"}:
             return migrations.BASE
         if row is None or "request" not in tables:
-            raise StoreError(f"{self.path} is the database of another program: give another --store")
+            raise StoreError(f"{self.path} is the database of another program: give another store")
         return str(row[0])
 
     def _check_version(self, *, outdated_ok: bool = False) -> None:
@@ -160,7 +160,7 @@ class SqliteStore:
         if version not in (None, migrations.BASE, *migrations.REVISIONS):
             raise StoreTooNew(
                 f"the store {self.path} was written by a newer Gossamer (form {version}, "
-                f"this one knows up to {migrations.HEAD}): upgrade Gossamer, or give another --store"
+                f"this one knows up to {migrations.HEAD}): upgrade Gossamer, or give another store"
             )
         if version != migrations.HEAD and not outdated_ok:
             raise StoreError(f"the store {self.path} has an old form: any crawl or run on it brings it up to date")
@@ -563,6 +563,8 @@ def _extra(request: Request) -> str | None:
             extra[name] = value
     if request.revisit:
         extra["revisit"] = True
+    if request.via:
+        extra["via"] = request.via
     if isinstance(request.data, bytes):
         extra["data64"] = base64.b64encode(request.data).decode()
     elif request.data is not None:
@@ -581,6 +583,8 @@ def _request(
     extra: dict[str, Any] | None,
 ) -> Request:
     more = extra or {}
+    if "via" in more:
+        more["via"] = tuple(more["via"])
     if "data64" in more:
         more["data"] = base64.b64decode(more.pop("data64"))
     return Request(url, to=handler, id=row, depth=depth, priority=priority, attempts=attempts, hops=hops, **more)
@@ -667,7 +671,7 @@ def _lock(path: str) -> int:
         holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(handle)
         who = "this process" if holder == str(os.getpid()) else f"process {holder}"
-        raise StoreBusy(f"the store {path} is in use by {who}: wait until it ends, or give another --store") from None
+        raise StoreBusy(f"the store {path} is in use by {who}: wait until it ends, or give another store") from None
     with suppress(OSError):  # on a full disk the lock holds all the same, only without saying for whom
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(os.getpid()).encode(), 0)
@@ -679,11 +683,11 @@ def _sentence(path: str, error: sqlite3.Error) -> str:
     if "full" in told:
         return f"the disk of the store {path} is full: free some space, then the same command goes on"
     if "not a database" in told or "malformed" in told:
-        return f"{path} is not a Gossamer store ({told}): give another --store"
+        return f"{path} is not a Gossamer store ({told}): give another store"
     if "readonly" in told or "unable to open" in told:
         return f"the store {path} cannot be written ({told}): check the rights of the file and its folder"
     if "locked" in told:
-        return f"the store {path} is locked by another program: wait until it ends, or give another --store"
+        return f"the store {path} is locked by another program: wait until it ends, or give another store"
     if "I/O" in told:
         return f"the store {path} cannot be written ({told}; is the disk full?): then the same command goes on"
     return f"the store {path} failed: {told}"

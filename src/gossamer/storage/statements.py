@@ -245,6 +245,9 @@ select json_object(
     'run', request.run_id, 'scraper', run.scraper, 'run_state', run.state,
     'state', json_extract('["waiting","done","skipped","failed"]', '$[' || request.state || ']'),
     'url', request.url, 'host', request.host, 'handler', request.handler, 'depth', request.depth,
+    'method', coalesce(upper(json_extract(request.extra, '$.method')),
+        iif(coalesce(json_type(request.extra, '$.json'), json_type(request.extra, '$.data'),
+            json_type(request.extra, '$.data64')) is null, 'GET', 'POST')),
     'priority', request.priority, 'attempts', request.attempts, 'claims', request.claims,
     'in_flight', json(iif(request.token is not null and request.state = 0, 'true', 'false')),
     'not_before', request.not_before, 'reason', request.reason, 'detail', request.detail,
@@ -283,8 +286,9 @@ select json_group_array(json_object(
 
 PAGES = """
 select json_group_array(json_object(
-    'id', id, 'run', run_id, 'url', url, 'state', state_name, 'reason', reason, 'status', status, 'depth', depth,
-    'attempts', attempts, 'bytes', size, 'fetched_at', started, 'seconds', elapsed, 'detail', detail
+    'id', id, 'run', run_id, 'url', url, 'state', state_name, 'reason', reason, 'status', nullif(status, 0),
+    'depth', depth, 'fetches', attempts + (state <> 0 and coalesce(started, 0) > 0), 'bytes', size,
+    'fetched_at', started, 'seconds', round(elapsed, 4), 'detail', detail
 )) from (
     select request.*, json_extract('["waiting","done","skipped","failed"]', '$[' || request.state || ']') as state_name
     from request join run on run.id = run_id

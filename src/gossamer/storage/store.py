@@ -78,6 +78,7 @@ class UrlStory(msgspec.Struct, frozen=True):
     url: str
     host: str
     handler: str
+    method: str
     depth: int
     priority: int
     attempts: int
