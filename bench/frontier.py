@@ -120,6 +120,9 @@ async def add(path: str, urls: int, hosts: int) -> float:
         def start(self) -> Iterator[str]:
             return addresses(urls, hosts)
 
+        def parse(self, page: object) -> None:
+            """Nothing is fetched here."""
+
     async with SqliteStore(path) as store:
         made = await store.new_run(Draft("many", "bench:Many", "many", {}, {}))
         lease = await store.acquire(made.id, "bench", runs.LEASE_TTL)

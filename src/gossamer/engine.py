@@ -13,9 +13,10 @@ from gossamer.errors import FetchError, GossamerError, first_error
 from gossamer.fetch import retry
 from gossamer.fetch.client import Fetcher
 from gossamer.frontier import Frontier, Turn
+from gossamer.parse import probe
 from gossamer.parse.page import Page
 from gossamer.polite import robots
-from gossamer.polite.gate import Gate
+from gossamer.polite.gate import Door, Gate
 from gossamer.progress import Progress
 from gossamer.reader import Reader
 from gossamer.scope import Scope
@@ -34,6 +35,10 @@ HEAVY = 4 << 20
 HEARTBEAT = 0.5
 #: Seconds after which the lease is renewed, if no settle has done it.
 RENEW = 20.0
+#: A host asked no more often than this, in seconds, has each of its turns written down before it is taken.
+SLOW = 0.25
+#: Seconds that parsing a page may take.
+PARSE_LIMIT = 10.0
 #: Redirects followed to a robots.txt (RFC 9309, 2.3.1.2).
 MAX_ROBOTS_HOPS = 5
 
@@ -87,7 +92,7 @@ class Engine:
         self._ended = asyncio.Event()
         self._last_settle = time.monotonic()
         self._robots_tries: dict[str, int] = {}
-        self._robots_config = dataclasses.replace(config, max_body=4 * robots.MAX_ROBOTS, content_types=())
+        self._robots_config = dataclasses.replace(config, max_body=robots.MAX_ROBOTS, content_types=())
         self._failure: BaseException | None = None
         self._closing = False
         self._paused = False
@@ -190,6 +195,7 @@ class Engine:
         """Take one request to its outcome. Never raises for a bad site or a bad handler."""
         request, started, began = turn.request, time.time(), time.monotonic()
         try:
+            await self._promise(turn.door)
             response = await self._fetcher.fetch(request, self._config)
         except FetchError as error:
             outcome = retry.failed(request, error, started, time.monotonic() - began, self._config)
@@ -198,9 +204,11 @@ class Engine:
         finally:
             turn.door.leave()
         status = response.status
-        if 200 <= status < 300 or status in self._config.accept_status:
+        if 200 <= status < 300:
             return await self._read(request, response)
-        self._heed_retry_after(turn, response)
+        self._heed_retry_after(turn.door, response)
+        if status in self._config.accept_status:
+            return await self._read(request, response)
         if status in _REDIRECTS and "location" in response.headers:
             return self._redirected(request, response)
         outcome = retry.refused(request, response, self._config)
@@ -213,6 +221,9 @@ class Engine:
         if response.unread:
             detail = f"its type {response.content_type or 'unknown'} is not one that is read"
             return Outcome(**facts, ending=Ending.SKIPPED, reason="content_type", detail=detail)
+        if probe.suspicious(response.body) and not await probe.parses(response.body, PARSE_LIMIT):
+            detail = f"its markup takes longer than {PARSE_LIMIT:g} s to parse"
+            return Outcome(**facts, ending=Ending.FAILED, reason="markup", detail=detail)
         try:
             page = Page(request, response)
             items, yielded = await self._reader.read(page)
@@ -232,7 +243,7 @@ class Engine:
             if plain and request.url in known:
                 continue
             url = urls.resolve(request.url, page.base_url)
-            if url is None or (plain and not known.add(url)):
+            if url is None or len(url) > urls.LONGEST or (plain and not known.add(url)):
                 continue
             link = request.evolve(url=url, depth=depth)
             rule = scope.drops(url, depth)
@@ -256,10 +267,11 @@ class Engine:
             detail = f"more than {self._config.max_redirects} redirects, the last to {target}"
             return Outcome(**facts, ending=Ending.FAILED, reason="redirects", detail=detail)
         if request.depth == 0:
-            # Whoever starts at example.org wants www.example.org, if that is where the site is: like any start,
-            # it is inside.
+            # Whoever starts at example.org wants www.example.org, if that is where the site is.
             self._scope.start([target])
-        elif rule := self._scope.leaves(target):
+        rule = self._scope.leaves(target)
+        # Like any start URL it need not be included; but what is excluded is excluded.
+        if rule is not None and not (request.depth == 0 and rule == "include"):
             return Outcome(**facts, ending=Ending.SKIPPED, reason=rule, detail=f"it redirects to {target}")
         follow = _next_hop(request, response.status, target)
         if follow.plain:
@@ -273,32 +285,65 @@ class Engine:
             found=(follow,),
         )
 
-    def _heed_retry_after(self, turn: Turn, response: Response) -> None:
+    def _heed_retry_after(self, door: Door, response: Response) -> None:
         wait = retry.retry_after(response)
         if wait:
             wait = min(wait, self._config.max_retry_after)
-            turn.door.hold(wait, f"Retry-After: {wait:g} s, sent with status {response.status}")
+            door.hold(wait, f"Retry-After: {wait:g} s, sent with status {response.status}")
+            self._settle_soon()
+
+    async def _promise(self, door: Door) -> None:
+        """Before a slow host is asked, write down when it may be asked again: a kill must not shorten its wait."""
+        if door.interval >= SLOW:
+            await self._store.remember(self._gate.notes())
+            door.go(time.monotonic())
+
+    def _settle_soon(self) -> None:
+        self._some.set()
+        self._flush.set()
 
     # -- robots.txt --------------------------------------------------------------------------------------------
 
     async def _ask_robots(self, turn: Turn, url: str) -> None:
         """Fetch the robots.txt that stands before a turn; after a few failures the site counts as closed."""
+        door = await self._robots_door(turn, url)
+        if door is None:
+            return
         started, began = time.time(), time.monotonic()
         response: Response | None = None
         try:
-            response = await self._fetcher.fetch(Request(url), self._robots_config)
+            await self._promise(door)
+            response = await self._fetcher.fetch(Request(url), self._robots_config, part=True)
             why = f"status {response.status}"
         except FetchError as error:
             why = str(error)
             log.info("robots.unreachable", url=url, why=why)
         finally:
-            turn.door.leave()
+            door.leave()
         status, size = (response.status, len(response.body)) if response else (0, 0)
         self._fetches.append(Fetch(url, urls.host(url), started, time.monotonic() - began, status, size, "robots"))
-        self._learn_robots(turn, url, response, why)
+        self._learn_robots(turn, door, url, response, why)
+        self._settle_soon()
         self.frontier.robots_known(turn)
 
-    def _learn_robots(self, turn: Turn, url: str, response: Response | None, why: str) -> None:
+    async def _robots_door(self, turn: Turn, url: str) -> Door | None:
+        """The door a robots.txt is behind, entered: another host's, if it was redirected there.
+
+        None if that host may not be asked now: the turn comes again when it may.
+        """
+        if urls.host(url) == turn.door.host:
+            return turn.door
+        turn.door.leave()
+        door = await self._gate.door(urls.host(url), self._config)
+        now = time.monotonic()
+        if door.ready(now):
+            door.enter(now)
+            return door
+        turn.door.hold(max(door.next_at - now, LINGER), f"{url} stands before it, on a host that is not ready")
+        self.frontier.robots_known(turn)
+        return None
+
+    def _learn_robots(self, turn: Turn, door: Door, url: str, response: Response | None, why: str) -> None:
         """Rules to keep, a redirect to follow, or a wait before the next try."""
         origin = urls.origin(turn.request.url)
         tries = self._robots_tries[origin] = self._robots_tries.get(origin, 0) + 1
@@ -307,6 +352,7 @@ class Engine:
             if target is not None:
                 self.frontier.robots_at[origin] = target
                 return
+            response = None  # a redirect to nowhere is no answer
         if response is not None and response.status < 500 and response.status != 429:
             self._gate.learn(turn.door, turn.request.url, robots.read(response, self._config.user_agent))
         elif tries > self._config.retries:
@@ -315,7 +361,8 @@ class Engine:
         else:
             turn.door.hold(retry.backoff(tries), f"{url} gives no answer")
             if response is not None:
-                self._heed_retry_after(turn, response)
+                self._heed_retry_after(door, response)
+                turn.door.hold(door.next_at - time.monotonic(), door.why)
 
     # -- settling ----------------------------------------------------------------------------------------------
 

@@ -32,6 +32,8 @@ LOOK_AHEAD_ALL = 32_768
 LOOKERS = 16
 #: URLs remembered to spare the store a question: twice this many at most, some 40 MB.
 REMEMBERED = 131_072
+#: A URL longer than this is remembered by its digest.
+LONG = 256
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -56,6 +58,8 @@ class Known:
 
     def add(self, key: str) -> bool:
         """Whether the key was not remembered; it is now."""
+        if len(key) > LONG:
+            key = urls.digest(key)
         if key in self._new:
             return False
         fresh = key not in self._old
@@ -65,6 +69,8 @@ class Known:
         return fresh
 
     def __contains__(self, key: str) -> bool:
+        if len(key) > LONG:
+            key = urls.digest(key)
         return key in self._new or key in self._old
 
 

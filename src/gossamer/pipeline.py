@@ -36,7 +36,7 @@ def item_of(value: Any, key: str | tuple[str, ...] | None, kind: str = KIND) -> 
     Raises ReadError, saying what was yielded.
     """
     if isinstance(value, Item):
-        return value
+        return _checked(value)
     if isinstance(value, Mapping):
         name = kind
     elif isinstance(value, msgspec.Struct) or dataclasses.is_dataclass(value) or hasattr(value, "model_dump"):
@@ -53,6 +53,16 @@ def item_of(value: Any, key: str | tuple[str, ...] | None, kind: str = KIND) -> 
         return Item(name, _key(value, data, key), data)
     except (TypeError, ValueError, RecursionError) as why:
         raise ReadError(f"an item cannot be written as JSON: {why}") from None
+
+
+def _checked(item: Item) -> Item:
+    """An Item made by hand, if it is one that can be kept."""
+    try:
+        if isinstance(item.kind, str) and isinstance(item.key, str) and isinstance(item.record(), dict):
+            return item
+    except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
+        pass
+    raise ReadError(f"{item!r:.200} is no item: its kind and key are texts, its data a JSON object; see Item.of")
 
 
 def _key(value: Any, data: str, key: str | tuple[str, ...] | None) -> str:

@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 #: Seconds between two looks of the watchdog.
 TICK = 0.25
+#: Seconds until a handler that was interrupted, and goes on, is interrupted again.
+AGAIN = 1.0
 
 
 class Reader:
@@ -82,8 +84,9 @@ class Reader:
 
     def _sort(self, value: Any, items: list[Item], found: list[Request]) -> None:
         if isinstance(value, Request):
-            if not value.plain or value.headers or value.carry:
+            if value.headers or value.carry or value.priority != 0 or not value.plain or type(value.url) is not str:
                 self._check(value)
+                value = value.own()
             found.append(value)
         elif isinstance(value, list | tuple):  # `yield page.follow(...)`, where `yield from` was meant
             for each_value in value:
@@ -99,7 +102,7 @@ class Reader:
         try:
             request.check()
         except ValueError as why:
-            raise ReadError(f"the request for {request.url[:200]} cannot be sent: {why}") from None
+            raise ReadError(f"the request for {str(request.url)[:200]} cannot be sent: {why}") from None
 
 
 def _text(error: BaseException) -> str:
@@ -199,11 +202,21 @@ class Watchdog:
             with self._lock:
                 self._deadline = None
 
+    @contextmanager
+    def guard(self, what: str, seconds: float) -> Iterator[None]:
+        """As `watch`, for other code of an author's; raises HandlerTimeout outside of it."""
+        try:
+            with self.watch(seconds):
+                yield
+        except _Blocked:
+            raise HandlerTimeout(f"{what} blocked for longer than {seconds:g} s") from None
+
     def _run(self) -> None:
         while not self._over.wait(TICK):
             with self._lock:
                 if self._deadline is not None and time.monotonic() > self._deadline:
-                    self._deadline = None
+                    # Again in a while: the handler may catch what we throw, and go on.
+                    self._deadline = time.monotonic() + AGAIN
                     self._interrupt()
 
     def _interrupt(self) -> None:

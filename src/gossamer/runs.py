@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -31,6 +31,10 @@ from gossamer.values import Lease, Pending, Request, Run, RunState
 
 #: Seconds a lease lasts without being renewed; every settle renews it.
 LEASE_TTL = 60.0
+#: Seconds that start() may take for one URL.
+START_LIMIT = 60.0
+#: Start requests after which Ctrl-C is heard.
+BREATH = 1_000
 #: Start requests written in one transaction: digests are spread evenly, so each transaction writes nearly
 #: every page of their index, and few big ones write a third of what many small ones do.
 SEEDS = 50_000
@@ -177,7 +181,7 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             )
             log.info("run.start", resumed=resumed is not None, store=asked.store)
             watch(Running(run, engine, resumed))
-            await _seed(store, lease, run, scraper, scope)
+            await _seed(store, lease, run, scraper, scope, engine, parts.watchdog)
             reason = await engine.run(asked.settings.place.grace)
             ended = report(await _end(store, lease, reason))
             log.info("run.end", reason=ended.reason, pages=ended.pages, items=ended.items, failed=ended.failed)
@@ -231,16 +235,28 @@ def _owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-async def _seed(store: Store, lease: Lease, run: Run, scraper: Scraper, scope: Scope) -> None:
+async def _seed(
+    store: Store,
+    lease: Lease,
+    run: Run,
+    scraper: Scraper,
+    scope: Scope,
+    engine: Engine | None = None,
+    watchdog: Watchdog | None = None,
+) -> None:
     """Put the start requests in, unless an earlier start of this run put in all of them."""
     if run.seeded:
         scope.start(await store.roots(run.id, by_host=scope.kind != "prefix"))
         return
     batch: list[Request] = []
     async with _Behind() as behind:
-        async for request in _start_requests(scraper):
+        async for request in _start_requests(scraper, watchdog):
             scope.start([request.url])
             batch.append(request)
+            if len(batch) % BREATH == 0:
+                await asyncio.sleep(0)  # a start that never ends can be stopped here
+                if engine is not None and engine.reason:
+                    return
             if len(batch) >= SEEDS:
                 await behind.begin(store.add(lease, batch))
                 batch = []
@@ -270,15 +286,14 @@ class _Behind:
             await self._under_way
 
 
-async def _start_requests(scraper: Scraper) -> AsyncIterator[Request]:
+async def _start_requests(scraper: Scraper, watchdog: Watchdog | None) -> AsyncIterator[Request]:
+    known: set[str] = set()
     try:
-        async for yielded in each(scraper.start()):
-            request = Request(yielded) if isinstance(yielded, str) else yielded
-            if not isinstance(request, Request):
-                raise ConfigError(f"{scraper.name}.start() yielded {yielded!r:.80}: yield URLs or Requests")
-            request = request.evolve(url=urls.absolute(request.url), depth=0)
-            request.check()
-            scraper.handler(request.handler)
+        async for yielded in _watched_start(scraper, watchdog):
+            request = _start_request(yielded, scraper)
+            if request.handler not in known:
+                scraper.handler(request.handler)
+                known.add(request.handler)
             yield request
     except (ConfigError, asyncio.CancelledError, GeneratorExit):
         raise
@@ -286,8 +301,33 @@ async def _start_requests(scraper: Scraper) -> AsyncIterator[Request]:
         raise ConfigError(f"{scraper.name}.start(): {error}") from None
     except KeyError as error:
         raise ConfigError(f"the scraper {scraper.name!r} needs the parameter {error}: give --param") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"{scraper.name}.start() failed: {type(error).__name__}: {error}") from error
+
+
+async def _watched_start(scraper: Scraper, watchdog: Watchdog | None) -> AsyncIterator[Any]:
+    """What start() yields. A plain one that blocks is interrupted, as a handler is."""
+    yielded = scraper.start()
+    if watchdog is None or not isinstance(yielded, Iterator):
+        async for value in each(yielded):
+            yield value
+        return
+    over = object()
+    while True:
+        with watchdog.guard("start()", START_LIMIT):
+            value = next(yielded, over)
+        if value is over:
+            return
+        yield value
+
+
+def _start_request(yielded: Any, scraper: Scraper) -> Request:
+    if isinstance(yielded, str):
+        return Request(urls.absolute(yielded))
+    if not isinstance(yielded, Request):
+        raise ConfigError(f"{scraper.name}.start() yielded {yielded!r:.80}: yield URLs or Requests")
+    yielded.check()
+    return yielded.evolve(url=urls.absolute(yielded.url), depth=0)
 
 
 async def _end(store: Store, lease: Lease, reason: str) -> Run:

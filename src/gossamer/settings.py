@@ -27,6 +27,11 @@ PREFIX = "GOSSAMER_"
 FILE = "gossamer.toml"
 USER_AGENT = f"gossamer/{__version__} (+https://gossamer.readthedocs.io)"
 
+#: No machine has sockets for more requests at the same time.
+WIDEST = 10_000
+#: A pace slower than one request a year is a mistake.
+SLOWEST = 366 * 86400.0
+
 T = TypeVar("T")
 
 
@@ -49,7 +54,7 @@ class Pace(msgspec.Struct, frozen=True):
             return cls(None)
         match = _PACE.fullmatch(str(value).strip().lower())
         rate = float(match[1]) / _PER[match[2] or "s"] if match else 0.0
-        if not 0 < rate < math.inf:
+        if not 1 / SLOWEST <= rate < math.inf:
             raise ValueError("write requests per time, like '2/s', '30/min', '100/h', or 'none'")
         return cls(rate)
 
@@ -101,6 +106,14 @@ def size(value: object) -> int:
 def count(value: object) -> int:
     """A whole number from 1."""
     return _whole(value, least=1)
+
+
+def width(value: object) -> int:
+    """A whole number from 1 to 10,000."""
+    number = _whole(value, least=1)
+    if number > WIDEST:
+        raise ValueError(f"write a whole number up to {WIDEST:,}")
+    return number
 
 
 def count_or_zero(value: object) -> int:
@@ -243,8 +256,8 @@ class ScraperConfig(_Given):
         _POLITE,
         "requests per second to one host: 2/s, 30/min, none",
     )
-    per_host: int = knob(count, 4, "requests to one host at the same time")
-    concurrency: int = knob(count, 64, "requests to all hosts at the same time")
+    per_host: int = knob(width, 4, "requests to one host at the same time")
+    concurrency: int = knob(width, 64, "requests to all hosts at the same time")
     timeout: float = knob(duration, 30.0, "seconds one request may take, from connect to last byte")
     retries: int = knob(count_or_zero, 3, "times a failed request is tried again")
     max_retry_after: float = knob(duration, 3600.0, "longest wait a site may ask for with Retry-After")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Requests are spread over this many shards by host; a cluster worker leases one shard at a time.
 SHARDS = 1024
+#: A longer URL is a trap or a mistake: servers and proxies refuse it, and a page of them would fill the store.
+LONGEST = 8192
 
 _C0_OR_SPACE = "".join(map(chr, range(0x21)))
 _SCHEMES = ("http://", "https://")
@@ -49,13 +51,20 @@ def resolve(href: str, base: str) -> str | None:
     return _join(folder[:end] if end > 8 else base, cut)  # up to 8, it is the slash of https://
 
 
-@lru_cache(maxsize=65536)
 def _join(base: str, href: str) -> str | None:
+    # A page may hold a hundred thousand references of a kilobyte each: those are not remembered.
+    return _cached_join(base, href) if len(base) + len(href) < 1024 else _plain_join(base, href)
+
+
+def _plain_join(base: str, href: str) -> str | None:
     try:
         url = ada_url.join_url(base, href)
     except ValueError:
         return None
     return url.partition("#")[0] if url.startswith(_SCHEMES) else None
+
+
+_cached_join = lru_cache(maxsize=65536)(_plain_join)
 
 
 def absolute(url: str) -> str:

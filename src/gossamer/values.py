@@ -15,6 +15,8 @@ import msgspec
 
 from gossamer import urls
 
+#: Priorities lie between this and minus this.
+PRIORITIES = 1_000_000_000
 #: What can be sent.
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -100,7 +102,13 @@ class Request(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Raises ValueError, saying what is wrong with a request that could not be sent or stored."""
-        if self.verb not in METHODS:
+        if not isinstance(self.url, str):
+            raise ValueError("its URL is no text")
+        if not isinstance(self.priority, int) or not -PRIORITIES <= self.priority <= PRIORITIES:
+            raise ValueError(f"its priority {self.priority!r} is no number up to {PRIORITIES:,}")
+        if not isinstance(self.data, str | bytes | dict | None):
+            raise ValueError(f"its data is a {type(self.data).__name__}: give text, bytes or a dict")
+        if not isinstance(self.method, str | None) or self.verb not in METHODS:
             raise ValueError(f"its method {self.method!r} is none of {', '.join(METHODS)}")
         if self.json is not None and self.data is not None:
             raise ValueError("it has both json and data: give one of them")
@@ -113,6 +121,14 @@ class Request(msgspec.Struct, frozen=True):
             msgspec.json.encode((self.json, self.carry, self.body))
         except (TypeError, ValueError, RecursionError) as why:
             raise ValueError(f"its json, data and carry must be JSON values: {why}") from None
+
+    def own(self) -> Request:
+        """The same Request, which its author can no longer change: what it holds is copied."""
+        if self.carry is None and self.json is None and self.headers is None and not isinstance(self.data, dict):
+            return self
+        copy = msgspec.json.decode(msgspec.json.encode((self.carry, self.json)))
+        data = dict(self.data) if isinstance(self.data, dict) else self.data
+        return self.evolve(carry=copy[0], json=copy[1], data=data, headers=dict(self.headers) if self.headers else None)
 
     def evolve(self, **changes: Any) -> Request:
         """The same Request with some fields changed."""

@@ -52,7 +52,7 @@ def test_a_pace_too_slow_for_a_float_is_refused_and_not_taken_for_no_limit() -> 
         Pace.of("0." + "0" * 322 + "5/d")
 
 
-@given(st.floats(1e-12, 1e12), st.sampled_from(["s", "min", "h", "d"]))
+@given(st.floats(0.01, 1e12), st.sampled_from(["s", "min", "h", "d"]))
 def test_a_pace_written_and_read_again_is_never_faster(amount: float, unit: str) -> None:
     pace = Pace.of(f"{amount!r}/{unit}")
     again = Pace.of(str(pace))

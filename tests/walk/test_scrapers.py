@@ -525,6 +525,10 @@ def test_a_scraper_without_parse_is_refused_before_anything_is_fetched(site: Sit
         (Request("/x", method="FOO BAR"), "its method"),
         (Request("/x", json={}, data="x"), "both json and data"),
         (Request("/x", carry={"a": object()}), "must be JSON values"),
+        (Request("/x", data=5), "its data is a int"),  # type: ignore[arg-type]
+        (Request("/x", priority="high"), "its priority"),  # type: ignore[arg-type]
+        (Request("/x", priority=2**70), "its priority"),
+        (Request(5), "no text"),  # type: ignore[arg-type]
     ],
 )
 def test_a_request_that_cannot_be_sent_fails_the_page_that_yields_it(site: Site, request_: Request, told: str) -> None:

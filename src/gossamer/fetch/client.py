@@ -22,6 +22,8 @@ from gossamer.values import METHODS, Headers, Request, Response
 
 #: An unwanted body up to this size is read and thrown away, so that its connection can be used again.
 CHEAP_TO_DRAIN = 64 << 10
+#: Nobody compresses a body more often who means well.
+MOST_CODINGS = 4
 
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
 _ANY_HEADER = 32 + zlib.MAX_WBITS
@@ -32,8 +34,11 @@ _METHODS = {name: getattr(wreq.Method, name) for name in METHODS}
 class Fetcher(Protocol):
     """Sends one Request, gives one Response."""
 
-    async def fetch(self, request: Request, config: ScraperConfig) -> Response:
-        """Fetch, without following redirects. Raises FetchError."""
+    async def fetch(self, request: Request, config: ScraperConfig, *, part: bool = False) -> Response:
+        """Fetch, without following redirects. Raises FetchError.
+
+        A body larger than `max_body` is an error, unless its first `part` is enough.
+        """
 
 
 class Client:
@@ -57,7 +62,7 @@ class Client:
     ) -> None:
         self._client.close()
 
-    async def fetch(self, request: Request, config: ScraperConfig) -> Response:
+    async def fetch(self, request: Request, config: ScraperConfig, *, part: bool = False) -> Response:
         """Fetch, without following redirects. Raises FetchError."""
         started, clock = time.time(), time.monotonic()
         try:
@@ -67,7 +72,7 @@ class Client:
             wanted = _wanted(headers, config) or not 200 <= status < 300
             read = False
             try:
-                body, read = await _body(answer, headers, config.max_body, wanted=wanted)
+                body, read = await _body(answer, headers, config.max_body, wanted=wanted, part=part)
             finally:
                 if not read:
                     # An unread body would hold its connection until it is collected.
@@ -119,7 +124,7 @@ def _length(headers: Headers) -> int | None:
     return int(told) if told.isascii() and told.isdigit() and len(told) < 16 else None
 
 
-async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool) -> tuple[bytes, bool]:
+async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool, part: bool) -> tuple[bytes, bool]:
     """The body, and whether all of it was read."""
     known = None if "content-encoding" in headers else _length(headers)
     if not wanted:
@@ -127,16 +132,19 @@ async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool) -> tup
             return b"", False
         await answer.bytes()
         return b"", True
-    if known is not None:
+    if known is not None and (known <= cap or not part):
         if known > cap:
             raise TooLarge(f"the body has {known:,} bytes, more than max_body allows ({cap:,})")
         return bytes(await answer.bytes()), True
-    body = await _stream(answer, cap)
+    body = await _stream(answer, cap, part=part)
     # wreq takes the header away when it undoes a coding; it knows only one, spelled in lower case.
-    for coding in reversed(headers.get("content-encoding", "").lower().split(",")):
+    codings = headers.get("content-encoding", "").lower().split(",")
+    if len(codings) > MOST_CODINGS:
+        raise Broken(f"the body is compressed {len(codings)} times over")
+    for coding in reversed(codings):
         if coding.strip() in _ZIPPED and body:
             body = _unzipped(body, cap)
-    return body, True
+    return body, not part
 
 
 def _unzipped(body: bytes, cap: int) -> bytes:
@@ -154,7 +162,7 @@ def _unzipped(body: bytes, cap: int) -> bytes:
     return read
 
 
-async def _stream(answer: Any, cap: int) -> bytes:
+async def _stream(answer: Any, cap: int, *, part: bool) -> bytes:
     """Read a body whose size nobody promised; stop at the cap."""
     read = bytearray()
     async with answer.stream() as chunks:
@@ -163,8 +171,10 @@ async def _stream(answer: Any, cap: int) -> bytes:
                 continue
             read += chunk
             if len(read) > cap:
+                if part:
+                    break
                 raise TooLarge(f"the body has more bytes than max_body allows ({cap:,})")
-    return bytes(read)
+    return bytes(read[:cap])
 
 
 _WRONG = (

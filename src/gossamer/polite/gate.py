@@ -15,7 +15,7 @@ from gossamer.settings import ScraperConfig
 from gossamer.storage.store import SourceNote, Store
 
 #: A remembered time further ahead than this is a clock that went backwards, not a promise to a site.
-FARTHEST = 24 * 3600.0
+FARTHEST = 366 * 24 * 3600.0
 
 
 class Door:
@@ -55,6 +55,10 @@ class Door:
         self._free: list[Callable[[], None]] = []
         self._dirty = dirty
 
+    def ready(self, now: float) -> bool:
+        """Whether the host may be asked at this moment."""
+        return self.next_at <= now and self.open < self.per_host
+
     def enter(self, now: float) -> None:
         """Take the host's next turn. Call only when `ready` said so, with no await between."""
         self.open += 1
@@ -63,6 +67,11 @@ class Door:
         self.next_at = now + self.interval
         self.why = ""
         self._dirty.add(self)
+
+    def go(self, now: float) -> None:
+        """The turn begins only now: what comes after it waits from here."""
+        self.last_hit = now
+        self.next_at = max(self.next_at, now + self.interval)
 
     def leave(self) -> None:
         """A request has been answered, or given up."""

@@ -94,7 +94,9 @@ class SqliteStore:
         with self._spoken():
             if self.owner or self.path == MEMORY:
                 self._lock = None if self.path == MEMORY else _lock(self.path)
-                self._connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+                # An absolute path is never taken for one of SQLite's file: URLs.
+                place = self.path if self.path == MEMORY else str(Path(self.path).absolute())
+                self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
                 self._upgrade()
             else:
                 uri = Path(self.path).absolute().as_uri() + "?mode=ro"
@@ -421,7 +423,7 @@ class SqliteStore:
             if closed != len(outcomes):
                 raise LeaseLost(f"run {run}: a request was settled twice; nothing of this group was written")
             self._write(sql.LOG, [_fetch_row(f) for f in batch.fetches], run=run)
-            self._write(sql.REMEMBER, [(s.host, s.last_hit, s.ready_at) for s in batch.sources])
+            self._remember(batch.sources)
             db.execute(sql.COUNT, {"run": run, "seconds": batch.seconds} | _counts(outcomes, items, dropped))
             reasons = Counter(o.reason for o in outcomes if o.ending is not Ending.LATER)
             reasons.update(dropped)
@@ -444,6 +446,16 @@ class SqliteStore:
         return self._write(sql.SIGHTINGS, [row[:3] for row in rows], run=run, scraper=scraper)
 
     # -- sources -----------------------------------------------------------------------------------------------
+
+    async def remember(self, notes: Sequence[SourceNote]) -> None:
+        def write() -> None:
+            with self._transaction():
+                self._remember(notes)
+
+        await self._do(write)
+
+    def _remember(self, notes: Sequence[SourceNote]) -> None:
+        self._write(sql.REMEMBER, [(note.host, note.last_hit, note.ready_at) for note in notes])
 
     async def source(self, host: str) -> SourceNote | None:
         def read() -> SourceNote | None:

@@ -178,6 +178,9 @@ class Store(Protocol):
 
     # -- sources -----------------------------------------------------------------------------------------------
 
+    async def remember(self, notes: Sequence[SourceNote]) -> None:
+        """Keep notes on hosts at once, for those whose next turn is far: a kill must not shorten the wait."""
+
     async def source(self, host: str) -> SourceNote | None:
         """What is remembered of a host."""
 
