@@ -101,6 +101,7 @@ class Progress:
             if slowest is None or seconds > slowest.seconds:
                 slowest = Bound(seconds, lane.host, by_pace=True)
         by_rate = total / self.rate if self.rate else 0.0
-        if slowest is None or by_rate > slowest.seconds:
+        # What was lately measured lags behind: a host's pace is the reason unless it is clearly not.
+        if slowest is None or by_rate > 2 * slowest.seconds:
             return Bound(by_rate, slowest.host if slowest else "", by_pace=False) if by_rate else slowest
         return slowest

@@ -17,7 +17,7 @@ PRAGMAS = """
 pragma journal_mode = wal;
 pragma synchronous = normal;
 pragma cache_size = -65536;
-pragma wal_autocheckpoint = 8000;
+pragma wal_autocheckpoint = 24000;
 pragma busy_timeout = 10000;
 pragma temp_store = memory;
 """
