@@ -8,7 +8,7 @@ import time
 import pytest
 
 from gossamer.errors import LeaseLost, StoreBusy
-from gossamer.storage.store import Batch, Store
+from gossamer.storage.store import Batch, SourceNote, Store
 from gossamer.values import Ending, Lease, Outcome, Request, RunState
 from tests.contract.conftest import Opener
 from tests.contract.steps import A, begin, done, draft, everything, later, played, ready, settle
@@ -259,3 +259,32 @@ async def test_a_released_lease_is_worth_nothing(store: Opener) -> None:
         for ending in Ending:
             with pytest.raises(LeaseLost):
                 await settle(s, lease, Outcome(request, ending))
+
+
+@played
+async def test_a_run_without_requests_can_be_taken_back_and_another_not(store: Opener) -> None:
+    async with store() as s:
+        empty = await s.new_run(draft(signature="empty"))
+        await s.acquire(empty.id, "me", 60.0)
+        lease = await begin(s, A)
+        await s.forget_run(empty.id)
+        await s.forget_run(lease.run)
+        assert [run.id for run in await s.runs()] == [lease.run]
+        assert await s.unfinished("empty") is None
+
+
+@played
+async def test_a_store_at_work_says_who_works_on_it(store: Opener) -> None:
+    async with store() as s:
+        assert await s.worker() is not None
+
+
+@played
+async def test_notes_on_hosts_are_kept_at_once(lasting: Opener) -> None:
+    async with lasting() as s:
+        await s.remember([SourceNote("a.org", 1.0, 2.0), SourceNote("b.org", 3.0, 4.0)])
+        await s.remember([SourceNote("a.org", 5.0, 6.0)])
+        await s.remember([])
+    async with lasting() as s:
+        assert await s.source("a.org") == SourceNote("a.org", 5.0, 6.0)
+        assert await s.source("b.org") == SourceNote("b.org", 3.0, 4.0)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import itertools
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,3 +131,16 @@ def test_a_handler_that_catches_its_interruption_is_interrupted_again(site: Site
     report = run(scraper(site, parse=parse, handler_timeout=0.3))
     assert report.by_reason == {"handler_timeout": 1}
     assert time.monotonic() - began < 15
+
+
+def test_a_kill_does_not_shorten_the_wait_of_a_slow_host(site: Site, tmp_path: Path) -> None:
+    """Killed the moment a request has gone out, and started again: the host is left alone as long as it was told."""
+    site.page("/", "<p>x</p>")
+    command = [sys.executable, "-m", "gossamer", "crawl", site.url("/"), "--rate", "40/min", "--quiet"]
+    for n in (1, 2):
+        with subprocess.Popen(command, cwd=tmp_path) as child:
+            while len(site.hits) < n:
+                time.sleep(0.005)
+            child.kill()
+    first, second = (hit.at for hit in site.hits[:2])
+    assert second - first >= 1.45

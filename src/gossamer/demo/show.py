@@ -65,7 +65,7 @@ async def _show_hosts(parts: Parts, run_ids: list[int], names: dict[str, str], o
             span = row["last"] - row["first"]
             rows.append(
                 (
-                    f"{names[row['host']]} ({row['host']})",
+                    names[row["host"]],
                     row["pages"],
                     row["failed"],
                     row["skipped"],
@@ -75,7 +75,7 @@ async def _show_hosts(parts: Parts, run_ids: list[int], names: dict[str, str], o
                     terminal.span(door.waited) if door.waited else "-",
                 )
             )
-    columns = ("host", "pages", "failed", "skipped", "retries", "pace allowed", "pace kept", "held back")
+    columns = ("host", "pages", "failed", "skipped", "retries", "allowed", "kept", "held")
     out.print()
     out.print(terminal.table("how the hosts were treated", columns, rows, numbers=columns[1:]))
 
