@@ -69,7 +69,9 @@ def test_a_robots_txt_that_is_redirected_waits_for_the_host_it_is_redirected_to(
         times = sorted(hit.at for hit in target.hits)
         gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
         assert len(times) == 6
-        assert min(gaps) > 0.19
+        # As the server sees it: a new connection may cost one request some milliseconds that the next has not.
+        assert min(gaps) > 0.1
+        assert times[-1] - times[0] > 5 * 0.2 - 0.1
 
 
 def test_a_huge_robots_txt_is_read_as_far_as_it_must_be(site: Site) -> None:
