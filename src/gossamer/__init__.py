@@ -6,7 +6,6 @@ from gossamer.errors import (
     ConfigError,
     FetchError,
     GossamerError,
-    Misuse,
     ReadError,
     StoreError,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "FetchError",
     "GossamerError",
     "Item",
-    "Misuse",
     "Pace",
     "Page",
     "ReadError",

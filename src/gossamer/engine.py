@@ -193,9 +193,10 @@ class Engine:
 
     async def walk(self, turn: Turn) -> Outcome:
         """Take one request to its outcome. Never raises for a bad site or a bad handler."""
-        request, started, began = turn.request, time.time(), time.monotonic()
+        request = turn.request
         try:
             await self._promise(turn.door)
+            started, began = time.time(), time.monotonic()
             response = await self._fetcher.fetch(request, self._config)
         except FetchError as error:
             outcome = retry.failed(request, error, started, time.monotonic() - began, self._config)
@@ -309,10 +310,10 @@ class Engine:
         door = await self._robots_door(turn, url)
         if door is None:
             return
-        started, began = time.time(), time.monotonic()
         response: Response | None = None
         try:
             await self._promise(door)
+            started, began = time.time(), time.monotonic()
             response = await self._fetcher.fetch(Request(url), self._robots_config, part=True)
             why = f"status {response.status}"
         except FetchError as error:
@@ -356,7 +357,8 @@ class Engine:
         if response is not None and response.status < 500 and response.status != 429:
             self._gate.learn(turn.door, turn.request.url, robots.read(response, self._config.user_agent))
         elif tries > self._config.retries:
-            closed = f"{why}: {url} could not be read in {tries} tries, so the site counts as closed"
+            times = "1 try" if tries == 1 else f"{tries} tries"
+            closed = f"{why}: {url} could not be read in {times}, so the site counts as closed"
             self._gate.learn(turn.door, turn.request.url, robots.Robots(self._config.user_agent, closed=closed))
         else:
             turn.door.hold(retry.backoff(tries), f"{url} gives no answer")

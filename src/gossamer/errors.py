@@ -15,8 +15,7 @@ GossamerError
 │   └── TlsFailed          the certificate or the handshake was refused
 ├── ReadError          the page was not what the handler thought
 │   └── HandlerTimeout     the handler blocked for too long
-├── Stalled            requests wait, and nothing will ever make them ready
-└── Misuse             the program calls us wrongly (also a RuntimeError)
+└── Stalled            requests wait, and nothing will ever make them ready
 
 `reason` is a short word that counts and groups (`by_reason`, `gossamer why`); `str(error)` is a sentence
 for a person, which says what to do next where something can be done.
@@ -120,12 +119,6 @@ class Stalled(GossamerError):
     """Requests wait, and nothing will ever make them ready."""
 
     reason = "stalled"
-
-
-class Misuse(GossamerError, RuntimeError):
-    """The program calls us wrongly."""
-
-    reason = "misuse"
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -196,11 +196,6 @@ class Frontier:
         lane.waiting += n
         self._consider(lane)
 
-    def sift(self, found: Iterable[Request]) -> list[Request]:
-        """Of found requests, those this run does not remember having seen."""
-        known = self.known
-        return [r for r in found if not r.plain or known.add(r.url)]
-
     # -- handing out -------------------------------------------------------------------------------------------
 
     async def take(self) -> Turn | None:

@@ -89,9 +89,6 @@ def failing() -> None:
         gossamer.run(Quotes)
     except (gossamer.ConfigError, gossamer.StoreError) as error:
         assert_type(error.reason, str)
-    except gossamer.Misuse as misuse:
-        raised: RuntimeError = misuse
-        raise raised from None
     except (gossamer.FetchError, gossamer.ReadError, gossamer.GossamerError):
         raise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import itertools
+import sqlite3
 import subprocess
 import sys
 import time
@@ -66,12 +67,15 @@ def test_a_robots_txt_that_is_redirected_waits_for_the_host_it_is_redirected_to(
             for other in others:
                 other.stop()
         assert report.pages == 6
-        times = sorted(hit.at for hit in target.hits)
-        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-        assert len(times) == 6
-        # As the server sees it: a new connection may cost one request some milliseconds that the next has not.
-        assert min(gaps) > 0.1
-        assert times[-1] - times[0] > 5 * 0.2 - 0.1
+        assert len(target.hits) == 6
+        # By our log: this many sites in one process answer too unevenly to be a clock.
+        with contextlib.closing(sqlite3.connect("gossamer.db")) as db:
+            sent = [row[0] for row in db.execute("select started from fetch where host = ?", [target.authority])]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(sorted(sent))]
+        assert len(gaps) == 5
+        assert min(gaps) > 0.19
+        arrived = [hit.at for hit in target.hits]
+        assert max(arrived) - min(arrived) > 5 * 0.2 - 0.1
 
 
 def test_a_huge_robots_txt_is_read_as_far_as_it_must_be(site: Site) -> None:
