@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 KILLS ?= 500
 
-.PHONY: demo test lint format bench chaos docs lock schema clean
+.PHONY: demo test lint format bench chaos chromium docs lock schema clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gossamer demo
 
-test: $(VENV)/.installed-tests
+test: $(VENV)/.installed-tests chromium
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest --cov --cov-report=term
 
@@ -30,8 +30,20 @@ chaos: $(VENV)/.installed-tests
 	$(BIN)/python -m tests.crash.chaos --kills $(KILLS)
 
 # Run the code in README.md and docs/.
-docs: $(VENV)/.installed-tests
+docs: $(VENV)/.installed-tests chromium
 	$(BIN)/python -m pytest tests/docs
+
+# What pages are rendered with. Tests that need it are skipped, saying so, where it cannot be had.
+chromium:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+		command -v $$name >/dev/null 2>&1 && exit 0; \
+	done; \
+	get() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+		echo "installing Chromium, to test rendering"; \
+		{ get || { apt-get update -qq && get; }; } >/dev/null 2>&1 && exit 0; \
+	fi; \
+	echo "there is no Chromium, and it cannot be installed from here: the tests of rendering will be skipped"
 
 # Exact versions, without naming where they come from.
 lock:

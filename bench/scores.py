@@ -29,6 +29,7 @@ PEER_PYTHON = PEERS / "bin" / "python"
 PEER_PACKAGES = (
     "ada-url==4.0.0",
     "aiohttp==3.14.5",
+    "aiolimiter==1.3.0",
     "beautifulsoup4==4.15.0",
     "chardet==7.7.0",
     "charset-normalizer==3.5.2",
@@ -38,8 +39,11 @@ PEER_PACKAGES = (
     "lxml==6.1.3",
     "parsel==1.12.1",
     "protego==0.7.0",
+    "pybreaker==1.4.1",
     "scrapy==2.19.0",
     "selectolax==1.0.2",
+    "tenacity==9.2.1",
+    "urllib3==2.8.0",
     "w3lib==2.5.0",
     "webencodings==0.6.1",
     "yarl==1.25.1",
@@ -161,9 +165,26 @@ TABLES = (
             "protego": "protego's own cases",
             "protego-contested": "of these, against Google",
             "crawl-delay": "Crawl-delay",
+            "sitemaps": "Sitemaps",
             "corpus-vs-google": "decisions on real files, as Google's parser",
         },
-        notes=("For information: parsing is protego's. Sitemaps in robots.txt are not read yet.",),
+        notes=(
+            "Parsing is protego's; we give it our product name, and cut long names in the file after their first word.",
+            "`fetch_status.jsonl` has no runner: `tests/walk/test_robots_status.py` serves it.",
+        ),
+    ),
+    Suite(
+        title="Resilience",
+        run=runners.resilience,
+        ours="Breaker",
+        peers=("peers",),
+        parts={
+            "breaker": "breaker",
+            "limiter": "rate limiter",
+            "retry-after": "Retry-After",
+            "backoff": "growing waits",
+        },
+        notes=("The peers are one for each part: pybreaker, aiolimiter, urllib3 and tenacity.",),
     ),
 )
 

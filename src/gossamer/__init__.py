@@ -1,13 +1,26 @@
 """Gossamer: point it at web sites and web APIs, get clean, current data."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 from gossamer.errors import (
+    Blocked,
     ConfigError,
     FetchError,
     GossamerError,
     ReadError,
+    Retry,
     StoreError,
+)
+from gossamer.fetch.proxies import (
+    ProxyProvider,
+    ProxyProviderFromDict,
+    ProxyProviderFromFile,
+    ProxyProviderFromList,
+)
+from gossamer.fetch.proxy_services import (
+    ProxyProviderFromIPRoyal,
+    ProxyProviderFromProxyscrape,
+    ProxyProviderFromWebshare,
 )
 from gossamer.library import crawl, items, run, stream
 from gossamer.parse.page import Page
@@ -18,16 +31,25 @@ from gossamer.settings import Pace, ScraperConfig
 from gossamer.values import Item, Request, Response
 
 __all__ = [
+    "Blocked",
     "ConfigError",
     "FetchError",
     "GossamerError",
     "Item",
     "Pace",
     "Page",
+    "ProxyProvider",
+    "ProxyProviderFromDict",
+    "ProxyProviderFromFile",
+    "ProxyProviderFromIPRoyal",
+    "ProxyProviderFromList",
+    "ProxyProviderFromProxyscrape",
+    "ProxyProviderFromWebshare",
     "ReadError",
     "Report",
     "Request",
     "Response",
+    "Retry",
     "Scraper",
     "ScraperConfig",
     "Selection",

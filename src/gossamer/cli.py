@@ -18,7 +18,10 @@ from rich.console import Console
 
 from gossamer import __version__, explain, registry, runs, settings, telemetry, terminal
 from gossamer import urls as addresses
-from gossamer.crawler import Crawl
+from gossamer.cli_audit import audit_command
+from gossamer.cli_chaos import chaos_command
+from gossamer.cli_proxies import proxies_app
+from gossamer.crawler import Crawl, crawl_params
 from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.registry import Found
 from gossamer.runs import Parts, Plan, Report, Running
@@ -69,6 +72,20 @@ NoRobots = Annotated[bool, typer.Option("--no-robots", help="Do not obey robots.
 UserAgent = Annotated[str | None, typer.Option(help="How we introduce ourselves", metavar="TEXT")]
 Timeout = Annotated[str | None, typer.Option(help="Time one request may take: 30s [30s]", metavar="TIME")]
 Retries = Annotated[str | None, typer.Option(help="Times a failed request is tried again [3]", metavar="N")]
+Revisit = Annotated[
+    str | None,
+    typer.Option(help="Fetch again what an earlier run read: always, never, changed, 6h [always]", metavar="WHEN"),
+]
+AllowPrivate = Annotated[bool, typer.Option("--allow-private", help="Let links lead to loopback and private addresses")]
+IdentityOption = Annotated[
+    str | None,
+    typer.Option("--identity", help="honest, chrome, firefox, safari, edge, random [honest]", metavar="WHO"),
+]
+ProxyOption = Annotated[
+    list[str] | None,
+    typer.Option("--proxy", help="A proxy's URL, a file of them, or a service (repeatable)", metavar="PROXY"),
+]
+Render = Annotated[bool, typer.Option("--render", help="Show pages in a browser before reading them")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, even if an earlier run did not finish")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, on stdout")]
@@ -90,7 +107,11 @@ def _flags(**given: Any) -> dict[str, Any]:
 
 @app.command("crawl")
 def crawl_command(
-    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Where to start")],
+    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Where to start")] = None,
+    sitemap: Annotated[
+        list[str] | None,
+        typer.Option(help="Start with a sitemap's pages (repeatable); auto: find it by robots.txt", metavar="URL|auto"),
+    ] = None,
     store: StoreOption = None,
     scope: ScopeOption = None,
     include: Include = None,
@@ -104,6 +125,11 @@ def crawl_command(
     user_agent: UserAgent = None,
     timeout: Timeout = None,
     retries: Retries = None,
+    revisit: Revisit = None,
+    identity: IdentityOption = None,
+    proxy: ProxyOption = None,
+    allow_private: AllowPrivate = False,
+    render: Render = False,
     fresh: Fresh = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -116,6 +142,7 @@ def crawl_command(
     gossamer crawl https://example.org
     gossamer crawl https://docs.example.org/v2/ --scope prefix --rate 5/s
     gossamer crawl https://example.org --max-pages 100 --exclude '/tag/' --json
+    gossamer crawl --sitemap https://example.org/sitemap.xml --revisit changed
     """
     flags = _flags(
         store=store,
@@ -131,13 +158,20 @@ def crawl_command(
         user_agent=user_agent,
         timeout=timeout,
         retries=retries,
+        revisit=revisit,
+        identity=identity,
+        proxies=proxy,
+        allow_private=allow_private or None,
+        render=render or None,
         quiet=quiet,
         log_level=log_level,
         log_format=log_format,
     )
-    found = Found(Crawl, "gossamer.crawler:Crawl")
-    starts = [addresses.typed(url) for url in urls]
-    _work([runs.plan(found, {"urls": starts}, flags, fresh=fresh)], as_json=as_json)
+    if not urls and (not sitemap or "auto" in sitemap):
+        raise ConfigError("no URL was given: write where to start, like gossamer crawl https://example.org")
+    params, logins = crawl_params(urls or (), sitemap or ())
+    plan = runs.plan(Found(Crawl, "gossamer.crawler:Crawl"), params, flags, fresh=fresh, logins=logins)
+    _work([plan], as_json=as_json)
 
 
 def _complete_scraper(typed: str) -> list[str]:
@@ -175,6 +209,11 @@ def run_command(
     user_agent: UserAgent = None,
     timeout: Timeout = None,
     retries: Retries = None,
+    revisit: Revisit = None,
+    identity: IdentityOption = None,
+    proxy: ProxyOption = None,
+    allow_private: AllowPrivate = False,
+    render: Render = False,
     fresh: Fresh = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -205,6 +244,11 @@ def run_command(
         user_agent=user_agent,
         timeout=timeout,
         retries=retries,
+        revisit=revisit,
+        identity=identity,
+        proxies=proxy,
+        allow_private=allow_private or None,
+        render=render or None,
         quiet=quiet,
         log_level=log_level,
         log_format=log_format,
@@ -283,7 +327,8 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
             code = max(code, 3 if isinstance(ended, Stalled) else 2)
             continue
         if not place.quiet:
-            _tell(asked, ended, next((r.progress.failure for r in current if r.run.id == ended.run), None))
+            running = next((r for r in current if r.run.id == ended.run), None)
+            _tell(asked, ended, running.progress.failure if running else None, running.engine.held if running else "")
         if as_json:
             typer.echo(msgspec.json.encode(ended).decode())
         code = max(code, 0 if asked.settings.config.dry_run and ended.pages else ended.exit_code)
@@ -350,12 +395,14 @@ def say(text: str, style: str = "") -> None:
     err.print(text, markup=False, soft_wrap=True, style=style)
 
 
-def _tell(asked: Plan, report: Report, failure: Outcome | None) -> None:
+def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "") -> None:
     name = asked.found.scraper.name
     say(terminal.summary(report, name))
     odd = terminal.reasons(report)
     if odd:
         say(f"  not read: {odd}")
+    if held:
+        say(f"  {held}")
     if failure is not None:
         say(f"  for example {failure.request.url}: {failure.detail or failure.reason}")
     if asked.settings.config.dry_run:
@@ -387,6 +434,50 @@ def list_command() -> None:
         return
     rows = [(name, runs.plan(found).settings.config.rate, found.ref) for name, found in known.items()]
     out.print(terminal.table("", ("name", "rate", "where"), rows))
+
+
+sources_app = typer.Typer(
+    no_args_is_help=False,
+    invoke_without_command=True,
+    help="The hosts that a store remembers: pace, breaker, holds.",
+    rich_markup_mode=None,
+)
+app.add_typer(sources_app, name="sources")
+app.add_typer(proxies_app, name="proxies")
+app.command("audit")(audit_command)
+app.command("chaos")(chaos_command)
+
+
+@sources_app.callback()
+def sources_command(context: typer.Context, store: StoreOption = None) -> None:
+    """List the hosts that a store remembers: their pace, breaker and holds.
+
+    \b
+    gossamer sources
+    gossamer sources forget example.org
+    """
+    if context.invoked_subcommand is None:
+        out.print(_read(store, explain.source_table))
+
+
+@sources_app.command("forget")
+def forget_source(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="example.org, or example.org:8080")],
+    store: StoreOption = None,
+) -> None:
+    """Forget what is remembered of a host: its learned pace, breaker, holds and robots.txt.
+
+    \b
+    gossamer sources forget example.org
+    """
+
+    async def forget() -> bool:
+        async with runs.open_parts(settings.read(_flags(store=store)).place.store) as parts:
+            return await parts.store.forget_source(host)
+
+    if not _wait(forget()):
+        raise ConfigError(f"the store knows no host {host!r}: `gossamer sources` lists them")
+    say(f"forgot {host}")
 
 
 @app.command("runs")

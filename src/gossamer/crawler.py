@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,13 +18,17 @@ _UNSEEN = ":is(script, style, noscript):not(noscript *)"
 
 
 class Crawl(Scraper):
-    """Follows every link in scope. Start URLs come as the parameter `urls`."""
+    """Follows every link in scope. Start URLs come as the parameter `urls`, sitemaps as `sitemaps`."""
 
     name = "crawl"
     key = "url"
     kind = "page"
     content_types = ("text/html", "application/xhtml+xml")
     by_level = True
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        super().__init__(params)
+        self.start_sitemaps = self.params.get("sitemaps", ())
 
     def start(self) -> Iterable[str]:
         return [urls.typed(url) for url in self.params["urls"]]
@@ -53,3 +57,22 @@ def page_record(page: Page) -> dict[str, Any]:
         "sha256": hashlib.sha256(page.body).hexdigest(),
         "fetched_at": datetime.fromtimestamp(page.response.started, UTC).isoformat(timespec="seconds"),
     }
+
+
+def crawl_params(
+    given: Iterable[str], sitemaps: Iterable[str] = ()
+) -> tuple[dict[str, Any], dict[str, tuple[str, str]]]:
+    """The parameters of a crawl, without the logins in its URLs; and those, by origin."""
+    logins: dict[str, tuple[str, str]] = {}
+
+    def bare(text: str) -> str:
+        url, login = urls.typed_with_login(text)
+        if login is not None:
+            logins[urls.origin(url)] = login
+        return url
+
+    params: dict[str, Any] = {"urls": [bare(text) for text in given]}
+    named = list(sitemaps)
+    if named:
+        params["sitemaps"] = "auto" if "auto" in named else [bare(text) for text in named]
+    return params, logins

@@ -4,45 +4,52 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from gossamer import clock, telemetry, urls
-from gossamer.errors import FetchError, GossamerError, first_error
+import msgspec
+
+from gossamer import builtin, clock, telemetry, urls, visits
+from gossamer.errors import Blocked, FetchError, GossamerError, Retry, first_error
 from gossamer.fetch import retry
-from gossamer.fetch.client import Fetcher
+from gossamer.fetch.fetcher import Fetcher
+from gossamer.fetch.sessions import Session
+from gossamer.fetch.way import Way
+from gossamer.fetch.ways import Ways
 from gossamer.frontier import Frontier, Turn
-from gossamer.parse import probe
-from gossamer.parse.page import Page
+from gossamer.inquiry import Inquiry
+from gossamer.parse import probe, walls
+from gossamer.parse.page import LARGEST_BODY, Page
 from gossamer.polite import robots
 from gossamer.polite.gate import Door, Gate
 from gossamer.progress import Progress
 from gossamer.reader import Reader
 from gossamer.scope import Scope
 from gossamer.settings import ScraperConfig
-from gossamer.storage.store import Batch, Store
+from gossamer.settler import Settler
+from gossamer.storage.store import Settled, Store
 from gossamer.telemetry import log
-from gossamer.values import Drop, Ending, Fetch, Lease, Outcome, Request, Response
+from gossamer.values import REDIRECTS, Drop, Ending, Fetch, Lease, Outcome, Request, Response, Visit, is_secret
+from gossamer.visits import Visits
 
-#: Outcomes settled in one transaction, unless time or size says sooner.
-GROUP = 64
-#: Longest time, in seconds, that an outcome waits for others to be settled with it.
-LINGER = 0.02
-#: Bytes of items after which a group is settled at once.
-HEAVY = 4 << 20
-#: Seconds between two notes of what is in flight, where nothing else is written.
-HEARTBEAT = 0.5
-#: Seconds after which the lease is renewed, if no settle has done it.
-RENEW = 20.0
 #: A host asked no more often than this, in seconds, has each of its turns written down before it is taken.
 SLOW = 0.25
+#: Seconds that a turn waits for its host's pace; for longer, its request goes back to the frontier.
+MOMENT = 0.5
 #: Seconds that parsing a page may take.
 PARSE_LIMIT = 10.0
-#: Redirects followed to a robots.txt (RFC 9309, 2.3.1.2).
-MAX_ROBOTS_HOPS = 5
+#: Bytes of a body in a file up to which its markup is tried, whatever its type says.
+TRIED = 32 << 20
+#: Bytes of a sitemap: what its protocol allows.
+MAX_SITEMAP = 50 << 20
+#: Seconds between two looks at whether all that is left waits for hosts that are held.
+LOOK = 0.5
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Statuses that a wall may stand behind.
+_WALLED = frozenset({401, 403, 429, 503})
 
 
 class Engine:
@@ -54,6 +61,7 @@ class Engine:
         store: Store,
         gate: Gate,
         fetcher: Fetcher,
+        ways: Ways,
         reader: Reader,
         config: ScraperConfig,
         scope: Scope,
@@ -64,41 +72,38 @@ class Engine:
         self._store = store
         self._gate = gate
         self._fetcher = fetcher
+        self.ways = ways
         self._reader = reader
         self._config = config
+        self._own_config = dataclasses.replace(
+            config, content_types=(), max_body=max(config.max_body, MAX_SITEMAP), render=False
+        )
         self._scope = scope
         self._lease = lease
         self.progress = progress
+        self._visits = Visits(store, progress.scraper, config) if config.revisit != "always" else None
         self.frontier = Frontier(
             store,
             gate,
             lease.run,
             config,
             by_level=by_level,
+            visits=self._visits,
             starving=self._starving,
             allowed=self._within_budget,
         )
-        self._unsettled: list[Outcome] = []
-        self._weight = 0
-        self._fetches: list[Fetch] = []
-        self._settling: Sequence[Outcome] = ()
-        #: Walks that may wait to be settled: with those under way, a kill costs at most twice `concurrency` fetches.
-        self._most_unsettled = min(config.concurrency, 4 * GROUP)
-        self._some = asyncio.Event()
-        self._flush = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._settler = Settler(store, gate, lease, self.frontier, config.concurrency, self._settled)
+        ways.log = self._settler.log
+        self._inquiry = Inquiry(store, gate, fetcher, ways, self.frontier, config, self._settler)
         self._calm = asyncio.Event()
         self._ended = asyncio.Event()
-        self._last_settle = time.monotonic()
-        self._robots_tries: dict[str, int] = {}
-        self._robots_config = dataclasses.replace(config, max_body=robots.MAX_ROBOTS, content_types=())
         self._failure: BaseException | None = None
-        self._closing = False
         self._paused = False
         self._talkative = telemetry.heard("info")
-        #: Why the run ended: "done", "max_pages", "max_items", or what `stop` was told.
+        #: Why the run ended: "done", "max_pages", "max_items", "held", or what `stop` was told.
         self.reason = ""
+        #: For "held": which host is waited for, until when and why.
+        self.held = ""
 
     # -- the run -----------------------------------------------------------------------------------------------
 
@@ -107,7 +112,7 @@ class Engine:
 
         Whatever ends it, what was walked is settled. Raises what made going on impossible.
         """
-        settler = asyncio.create_task(self._settle_loop(), name="settler")
+        settler = asyncio.create_task(self._settle(), name="settler")
         try:
             await self.frontier.open()
             await self._walk_all(grace)
@@ -115,22 +120,32 @@ class Engine:
             self._failure = self._failure or first_error(group)
         finally:
             await self.frontier.aclose()
-            self._closing = True
-            self._some.set()
-            self._flush.set()
+            self._settler.close()
             await asyncio.shield(settler)
         if self._failure is not None:
             raise self._failure
         return self.reason
 
+    async def _settle(self) -> None:
+        try:
+            await self._settler.loop()
+        except Exception as error:  # noqa: BLE001 - raised again by run()
+            self._failure = error
+            self.frontier.close()
+            self._ended.set()
+
     async def _walk_all(self, grace: float) -> None:
         """One task group owns all workers; after `stop` they have `grace` seconds to finish their walks."""
         async with asyncio.TaskGroup() as group:
-            supervisor = group.create_task(self._supervise(), name="supervisor")
+            helpers = [
+                group.create_task(self._supervise(), name="supervisor"),
+                group.create_task(self._watch_holds(), name="patience"),
+            ]
             workers = [group.create_task(self._worker(), name=f"walker-{n}") for n in range(self._config.concurrency)]
             await self._ended.wait()
             self.frontier.close()
-            supervisor.cancel()
+            for helper in helpers:
+                helper.cancel()
             _, late = await asyncio.wait(workers, timeout=grace)
             for worker in late:
                 worker.cancel()
@@ -159,13 +174,44 @@ class Engine:
             await self.frontier.reopen()
             self._calm.set()
 
+    async def _watch_holds(self) -> None:
+        """Stop, to be resumed, when all that is left waits for hosts that will be held for longer than we wait."""
+        while True:
+            await asyncio.sleep(LOOK)
+            held = self.frontier.held(time.monotonic())
+            if held is None or not self._settler.at_rest:
+                continue
+            seconds, lane = held
+            if seconds > self._config.max_wait and lane.door is not None:
+                why = lane.door.why or "its pace is that slow"
+                self.held = f"{lane.host} is to be left alone for {seconds:,.0f} s: {why}"
+                log.warning("run.held", host=lane.host, seconds=round(seconds), why=why)
+                return self.stop("held")
+
     def _at_rest(self) -> bool:
-        return self.frontier.quiet and not self._unsettled and not self._settling
+        return self.frontier.quiet and self._settler.at_rest
+
+    def _starving(self) -> None:
+        self._settler.starving()
+        self._calm.set()
 
     def _within_budget(self) -> bool:
         """Whether one more walk may begin: not while paused, and never more than `max_pages` pages."""
         most = self._config.max_pages
         return not self._paused and (most is None or self.progress.new_pages + self.frontier.flying < most)
+
+    def _settled(self, outcomes: Sequence[Outcome], settled: Settled) -> None:
+        if outcomes:
+            self.progress.tell(outcomes, settled)
+            self._check_budget()
+        self._calm.set()
+
+    def _check_budget(self) -> None:
+        config, progress = self._config, self.progress
+        if config.max_pages is not None and progress.new_pages >= config.max_pages:
+            self.stop("max_pages")
+        elif config.max_items is not None and progress.new_items >= config.max_items:
+            self.stop("max_items")
 
     def pause(self) -> None:
         """Begin no walk until `go_on`."""
@@ -181,60 +227,129 @@ class Engine:
     async def _worker(self) -> None:
         while (turn := await self.frontier.take()) is not None:
             if turn.robots_url is not None:
-                await self._ask_robots(turn, turn.robots_url)
+                await self._inquiry.ask(turn, turn.robots_url, self._promise)
                 continue
-            if turn.refused is not None:
-                outcome = _refused(turn.request, turn.refused)
-            else:
-                outcome = await self.walk(turn)
-            self._done(outcome)
-            if not self._room.is_set():
-                await self._room.wait()
+            outcome = await self.walk(turn)
+            if self._talkative:
+                _tell(outcome)
+            self._settler.done(outcome)
+            await self._settler.room()
 
     async def walk(self, turn: Turn) -> Outcome:
         """Take one request to its outcome. Never raises for a bad site or a bad handler."""
-        request = turn.request
+        request, door = turn.request, turn.door
+        if turn.refused is not None:
+            return _refused(request, turn.refused)
+        if turn.fresh and turn.visit is not None:
+            return self._as_before(request, turn.visit, reason="fresh")
+        config = self._own_config if builtin.is_builtin(request.handler) else self._config
+        started, began = time.time(), time.monotonic()
+        way: Way | None = None
         try:
-            await self._promise(turn.door)
+            way, session = self.ways.of(request, turn.visit)
+            await self.ways.look_up(way, request.url)
+            wait = await self._promise(door)
+            if wait:
+                return Outcome(request, Ending.LATER, "held", door.why, not_before=clock.now() + wait)
             started, began = time.time(), time.monotonic()
-            response = await self._fetcher.fetch(request, self._config)
+            response = await self._fetcher.fetch(request, config, way)
+            door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=request.attempts == 0)
         except FetchError as error:
-            outcome = retry.failed(request, error, started, time.monotonic() - began, self._config)
-            self._log_attempt(outcome)
-            return outcome
+            elapsed = time.monotonic() - began
+            door.failed(error, elapsed, fresh=request.attempts == 0)
+            if way is not None:
+                self.ways.failed(way, request.url, error, elapsed)
+            return self._log_attempt(retry.failed(request, error, started, elapsed, config), way)
         finally:
-            turn.door.leave()
-        status = response.status
-        if 200 <= status < 300:
-            return await self._read(request, response)
-        self._heed_retry_after(turn.door, response)
-        if status in self._config.accept_status:
-            return await self._read(request, response)
-        if status in _REDIRECTS and "location" in response.headers:
-            return self._redirected(request, response)
-        outcome = retry.refused(request, response, self._config)
-        self._log_attempt(outcome)
-        return outcome
+            door.leave()
+        self.ways.heard(session, way, response)
+        try:
+            return await self._answered(turn, response, way, session)
+        finally:
+            if response.file is not None and request.save is None:
+                with suppress(OSError):
+                    os.unlink(response.file)
 
-    async def _read(self, request: Request, response: Response) -> Outcome:
+    async def _answered(self, turn: Turn, response: Response, way: Way, session: Session) -> Outcome:
+        """What an answer means for its request."""
+        request, status = turn.request, response.status
+        if turn.visit is not None and visits.unchanged(turn.visit, response):
+            return self._as_before(request, turn.visit, response, reason="unchanged")
+        if 200 <= status < 300 or status in self._config.accept_status or self._welcome(request, status):
+            return await self._read(turn, response, way, session)
+        if retry.retry_after(response):
+            self._settler.soon()
+        if status in REDIRECTS and "location" in response.headers:
+            return self._redirected(request, response)
+        if status in _WALLED and self._config.walls and (wall := walls.wall(Page(request, response))):
+            return self._blocked(turn, response, way, session, Blocked(wall))
+        return self._log_attempt(retry.refused(request, response, self._config), way)
+
+    def _welcome(self, request: Request, status: int) -> bool:
+        """Whether one of our own handlers makes sense of a status: a robots.txt or sitemap that is not there."""
+        maybe = request.handler == builtin.SITEMAP and bool((request.carry or {}).get("maybe"))
+        return 400 <= status < 500 and (maybe or request.handler == builtin.ROBOTS_SITEMAPS)
+
+    async def _read(self, turn: Turn, response: Response, way: Way, session: Session) -> Outcome:
         """Hand the page to its handler."""
+        request = turn.request
         facts = _facts(request, response)
         if response.unread:
             detail = f"its type {response.content_type or 'unknown'} is not one that is read"
             return Outcome(**facts, ending=Ending.SKIPPED, reason="content_type", detail=detail)
-        if probe.suspicious(response.body) and not await probe.parses(response.body, PARSE_LIMIT):
-            detail = f"its markup takes longer than {PARSE_LIMIT:g} s to parse"
-            return Outcome(**facts, ending=Ending.FAILED, reason="markup", detail=detail)
+        page, ours = Page(request, response), builtin.is_builtin(request.handler)
         try:
-            page = Page(request, response)
+            if not ours and not await _parses(page):
+                detail = f"its markup takes longer than {PARSE_LIMIT:g} s to parse"
+                return Outcome(**facts, ending=Ending.FAILED, reason="markup", detail=detail)
+            await self._look_for_walls(page)
             items, yielded = await self._reader.read(page)
+            base = page.base_url if yielded and not ours and _may_have_base(page) else page.url
+        except (Blocked, Retry) as error:
+            return self._blocked(turn, response, way, session, error)
         except GossamerError as error:
             log.warning("page.unreadable", url=request.url, why=str(error))
             return Outcome(**facts, ending=Ending.FAILED, reason=error.reason, detail=str(error))
-        found, dropped = self._sift(yielded, page, request.depth + 1)
-        return Outcome(**facts, ending=Ending.DONE, items=tuple(items), found=found, dropped=dropped)
+        visit: Visit | None = None
+        if self._visits is not None and (not ours or request.save is not None):
+            yielded = _resolved(yielded, base)
+            visit = visits.noted(request, response, items, yielded)
+        reason = "ok" if not ours else request.handler.removeprefix("@")
+        # However many sitemaps led to it, a page is one step from the start.
+        depth = request.depth + (not builtin.is_found_sitemap(request))
+        found, dropped = self._sift(yielded, base, depth)
+        return Outcome(
+            **facts, ending=Ending.DONE, reason=reason, items=tuple(items), found=found, dropped=dropped, visit=visit
+        )
 
-    def _sift(self, yielded: list[Request], page: Page, depth: int) -> tuple[tuple[Request, ...], tuple[Drop, ...]]:
+    async def _look_for_walls(self, page: Page) -> None:
+        """Raises Blocked or Retry for what is not the page, by our rules and by the scraper's own."""
+        if builtin.is_builtin(page.request.handler):
+            return
+        if self._config.walls and (wall := walls.wall(page)):
+            raise Blocked(wall)
+        await self._reader.validate(page)
+
+    def _blocked(self, turn: Turn, response: Response, way: Way, session: Session, error: Blocked | Retry) -> Outcome:
+        """Something stood there instead of the page: try again, as somebody else if we were blocked."""
+        request = turn.request
+        if isinstance(error, Blocked):
+            turn.door.blocked(str(error))
+            self.ways.blocked(session, way, request.url, str(error))
+        return self._log_attempt(retry.unusable(request, response, error, self._config), way)
+
+    def _as_before(self, request: Request, visit: Visit, response: Response | None = None, *, reason: str) -> Outcome:
+        """A page that need not be read again: what it led to and what it gave still hold."""
+        now = time.time()
+        facts = {"request": request} if response is None else _facts(request, response)
+        found, dropped = self._sift(list(visit.found), request.url, request.depth + 1)
+        # What nobody asked the site for was not checked.
+        kept = visit if response is None else msgspec.structs.replace(visit, checked=now)
+        return Outcome(
+            **facts, ending=Ending.DONE, reason=reason, found=found, dropped=dropped, seen=visit.items, visit=kept
+        )
+
+    def _sift(self, yielded: list[Request], base: str, depth: int) -> tuple[tuple[Request, ...], tuple[Drop, ...]]:
         """Of what a page leads to, what the run does not know: to walk, and to drop by a rule."""
         known, scope = self.frontier.known, self._scope
         found: list[Request] = []
@@ -243,11 +358,12 @@ class Engine:
             plain = request.plain
             if plain and request.url in known:
                 continue
-            url = urls.resolve(request.url, page.base_url)
+            url = urls.resolve(request.url, base)
             if url is None or len(url) > urls.LONGEST or (plain and not known.add(url)):
                 continue
+            sitemap = request.to == builtin.SITEMAP
             link = request.evolve(url=url, depth=depth)
-            rule = scope.drops(url, depth)
+            rule = None if sitemap else scope.drops(url, depth, again=request.revisit)
             if rule is None:
                 found.append(link)
             else:
@@ -259,9 +375,11 @@ class Engine:
         facts = _facts(request, response)
         target = urls.resolve(response.headers["location"], response.url)
         if target is None:
-            detail = f"it redirects to {response.headers['location'][:200]!r}, which cannot be fetched"
+            detail = f"it redirects to {urls.shown(response.headers['location'])[:200]}, which cannot be fetched"
             return Outcome(**facts, ending=Ending.FAILED, reason="redirect", detail=detail)
-        if target == request.url or target in request.via:
+        # Who sets a cookie and sends us back wants to see it.
+        again = target == request.url or target in request.via
+        if again and not (self._config.cookies != "off" and "set-cookie" in response.headers):
             detail = f"it redirects to {target}, which leads back to it"
             return Outcome(**facts, ending=Ending.FAILED, reason="redirect_loop", detail=detail)
         if request.hops >= self._config.max_redirects:
@@ -270,11 +388,12 @@ class Engine:
         if request.depth == 0:
             # Whoever starts at example.org wants www.example.org, if that is where the site is.
             self._scope.start([target])
-        rule = self._scope.leaves(target)
+        # Where a sitemap lies does not matter, only where its pages do.
+        rule = None if request.handler == builtin.SITEMAP else self._scope.leaves(target)
         # Like any start URL it need not be included; but what is excluded is excluded.
         if rule is not None and not (request.depth == 0 and rule == "include"):
             return Outcome(**facts, ending=Ending.SKIPPED, reason=rule, detail=f"it redirects to {target}")
-        follow = _next_hop(request, response.status, target)
+        follow = _next_hop(request, response.status, target, again=again)
         if follow.plain:
             # Others are known by more than their URL: remembering that would hide the URL from other handlers.
             self.frontier.known.add(target)
@@ -286,122 +405,25 @@ class Engine:
             found=(follow,),
         )
 
-    def _heed_retry_after(self, door: Door, response: Response) -> None:
-        wait = retry.retry_after(response)
-        if wait:
-            wait = min(wait, self._config.max_retry_after)
-            door.hold(wait, f"Retry-After: {wait:g} s, sent with status {response.status}")
-            self._settle_soon()
+    async def _promise(self, door: Door) -> float:
+        """Before a slow host is asked, write down when it may be asked again: a kill must not shorten its wait.
 
-    async def _promise(self, door: Door) -> None:
-        """Before a slow host is asked, write down when it may be asked again: a kill must not shorten its wait."""
+        Returns the seconds that the host is to be left alone for, if it was held meanwhile; else 0.
+        """
         if door.interval >= SLOW:
             await self._store.remember(self._gate.notes())
-            door.go(time.monotonic())
+        while (wait := door.go(time.monotonic())) > 0:
+            if wait > MOMENT:
+                return wait
+            await asyncio.sleep(wait)
+        return 0.0
 
-    def _settle_soon(self) -> None:
-        self._some.set()
-        self._flush.set()
-
-    # -- robots.txt --------------------------------------------------------------------------------------------
-
-    async def _ask_robots(self, turn: Turn, url: str) -> None:
-        """Fetch the robots.txt that stands before a turn; after a few failures the site counts as closed."""
-        door = await self._robots_door(turn, url)
-        if door is None:
-            return
-        response: Response | None = None
-        try:
-            await self._promise(door)
-            started, began = time.time(), time.monotonic()
-            response = await self._fetcher.fetch(Request(url), self._robots_config, part=True)
-            why = f"status {response.status}"
-        except FetchError as error:
-            why = str(error)
-            log.info("robots.unreachable", url=url, why=why)
-        finally:
-            door.leave()
-        status, size = (response.status, len(response.body)) if response else (0, 0)
-        self._fetches.append(Fetch(url, urls.host(url), started, time.monotonic() - began, status, size, "robots"))
-        self._learn_robots(turn, door, url, response, why)
-        self._settle_soon()
-        self.frontier.robots_known(turn)
-
-    async def _robots_door(self, turn: Turn, url: str) -> Door | None:
-        """The door a robots.txt is behind, entered: another host's, if it was redirected there.
-
-        None if that host may not be asked now: the turn comes again when it may.
-        """
-        if urls.host(url) == turn.door.host:
-            return turn.door
-        turn.door.leave()
-        door = await self._gate.door(urls.host(url), self._config)
-        now = time.monotonic()
-        if door.ready(now):
-            door.enter(now)
-            return door
-        turn.door.hold(max(door.next_at - now, LINGER), f"{url} stands before it, on a host that is not ready")
-        self.frontier.robots_known(turn)
-        return None
-
-    def _learn_robots(self, turn: Turn, door: Door, url: str, response: Response | None, why: str) -> None:
-        """Rules to keep, a redirect to follow, or a wait before the next try."""
-        origin = urls.origin(turn.request.url)
-        tries = self._robots_tries[origin] = self._robots_tries.get(origin, 0) + 1
-        if response is not None and response.status in _REDIRECTS and tries <= MAX_ROBOTS_HOPS:
-            target = urls.resolve(response.headers.get("location", ""), url)
-            if target is not None:
-                self.frontier.robots_at[origin] = target
-                return
-            response = None  # a redirect to nowhere is no answer
-        if response is not None and response.status < 500 and response.status != 429:
-            self._gate.learn(turn.door, turn.request.url, robots.read(response, self._config.user_agent))
-        elif tries > self._config.retries:
-            times = "1 try" if tries == 1 else f"{tries} tries"
-            closed = f"{why}: {url} could not be read in {times}, so the site counts as closed"
-            self._gate.learn(turn.door, turn.request.url, robots.Robots(self._config.user_agent, closed=closed))
-        else:
-            turn.door.hold(retry.backoff(tries), f"{url} gives no answer")
-            if response is not None:
-                self._heed_retry_after(door, response)
-                turn.door.hold(door.next_at - time.monotonic(), door.why)
-
-    # -- settling ----------------------------------------------------------------------------------------------
-
-    def _done(self, outcome: Outcome) -> None:
-        """A walk has ended: settle it with others that end about now."""
-        if self._talkative:
-            _tell(outcome)
-        self._unsettled.append(outcome)
-        self._weight += sum(len(item.data) for item in outcome.items)
-        self._some.set()
-        full = not self._has_room()
-        if full:
-            self._room.clear()
-        if full or len(self._unsettled) >= GROUP or self._weight >= HEAVY or self._nothing_flies():
-            self._flush.set()
-
-    def _has_room(self) -> bool:
-        """Whether one more walk may begin: what is walked and not settled would have to be walked again."""
-        if self._failure is not None:
-            return True  # nothing will be settled any more: nobody need wait for it
-        waiting = len(self._unsettled) + len(self._settling)
-        return waiting < self._most_unsettled and self._weight < 4 * HEAVY
-
-    def _nothing_flies(self) -> bool:
-        """Whether all that was handed out waits to be settled: then waiting for more is waiting for nothing."""
-        return self.frontier.flying == len(self._unsettled) + len(self._settling)
-
-    def _starving(self) -> None:
-        if self._unsettled and self._nothing_flies():
-            self._flush.set()
-        self._calm.set()
-
-    def _log_attempt(self, outcome: Outcome) -> None:
+    def _log_attempt(self, outcome: Outcome, way: Way | None) -> Outcome:
         """Keep an attempt that will be followed by another: its request's row tells only of the last."""
         if outcome.ending is Ending.LATER:
             request = outcome.request
-            self._fetches.append(
+            through = f"through {way.proxy.label}" if way is not None and way.proxy is not None else None
+            self._settler.log(
                 Fetch(
                     request.url,
                     urls.host(request.url),
@@ -411,77 +433,35 @@ class Engine:
                     outcome.size,
                     outcome.reason,
                     request.id,
+                    "; ".join(part for part in (outcome.detail, through) if part) or None,
                 )
             )
-
-    async def _settle_loop(self) -> None:
-        """Settle in groups, in walk order, until the run has ended and nothing is left to settle."""
-        try:
-            while not self._closing or self._unsettled or self._fetches:
-                await _wait(self._some, HEARTBEAT)
-                if self._unsettled:
-                    await _wait(self._flush, LINGER)
-                self._some.clear()
-                self._flush.clear()
-                if self._unsettled or self._fetches or self.frontier.flying or self._lease_ages():
-                    await self._settle_group()
-        except Exception as error:  # noqa: BLE001 - raised again by run()
-            self._failure = error
-            self.frontier.close()
-            self._room.set()
-            self._ended.set()
-
-    async def _settle_group(self) -> None:
-        outcomes, self._unsettled = self._unsettled, []
-        fetches, self._fetches = self._fetches, []
-        self._weight = 0
-        self._settling = outcomes
-        settled = await self._store.settle(
-            self._lease,
-            Batch(
-                outcomes=outcomes,
-                claims=self.frontier.in_flight(),
-                fetches=fetches,
-                sources=self._gate.notes(),
-                seconds=self._lap(),
-            ),
-        )
-        self._settling = ()
-        self.frontier.settled(outcomes, settled.fresh)
-        if self._has_room():
-            self._room.set()
-        if self._unsettled:
-            self._some.set()
-        if outcomes:
-            self.progress.tell(outcomes, settled)
-            self._check_budget()
-        self._calm.set()
-
-    def _lease_ages(self) -> bool:
-        return time.monotonic() - self._last_settle > RENEW
-
-    def _lap(self) -> float:
-        now = time.monotonic()
-        lap, self._last_settle = now - self._last_settle, now
-        return lap
-
-    def _check_budget(self) -> None:
-        config, progress = self._config, self.progress
-        if config.max_pages is not None and progress.new_pages >= config.max_pages:
-            self.stop("max_pages")
-        elif config.max_items is not None and progress.new_items >= config.max_items:
-            self.stop("max_items")
+        return outcome
 
 
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, but not for ever."""
-    if event.is_set():
-        return
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        pass
+def _may_have_base(page: Page) -> bool:
+    """Whether a <base> is looked for: what is in a file is read for it only if it is a page."""
+    return page.response.file is None or (page.request.save is None and page.is_html)
+
+
+async def _parses(page: Page) -> bool:
+    """Whether a page can be parsed in good time. What is in a file is tried only if it may come to that."""
+    response = page.response
+    in_file = response.file is not None
+    if in_file and (page.request.save is not None or response.file_size > (LARGEST_BODY if page.is_html else TRIED)):
+        return True
+    return not probe.suspicious(page.body) or await probe.parses(page.body, PARSE_LIMIT)
+
+
+def _resolved(yielded: list[Request], base: str) -> list[Request]:
+    """Requests with absolute URLs, each once unless it is to be fetched again; what cannot be fetched is left out."""
+    found = {}
+    for n, request in enumerate(yielded):
+        url = urls.resolve(request.url, base)
+        if url is not None and len(url) <= urls.LONGEST:
+            made = request.evolve(url=url)
+            found[url if made.plain else f"{n}" if made.revisit else made.fingerprint] = made
+    return list(found.values())
 
 
 def _tell(outcome: Outcome) -> None:
@@ -497,11 +477,11 @@ def _tell(outcome: Outcome) -> None:
 
 def _refused(request: Request, rules: robots.Robots) -> Outcome:
     """What robots.txt forbids is skipped; what waited for one that cannot be read has failed."""
-    ending, reason = (Ending.FAILED, "robots_unreachable") if rules.closed else (Ending.SKIPPED, "robots")
+    ending, reason = (Ending.FAILED, rules.reason) if rules.closed else (Ending.SKIPPED, "robots")
     return Outcome(request, ending, reason, rules.forbids(request.url))
 
 
-def _next_hop(request: Request, status: int, target: str) -> Request:
+def _next_hop(request: Request, status: int, target: str, *, again: bool) -> Request:
     """The request a redirect asks for: 303 is a GET, 301 and 302 turn a POST into one; else the same again."""
     hop = request.evolve(
         url=target,
@@ -510,17 +490,25 @@ def _next_hop(request: Request, status: int, target: str) -> Request:
         hops=request.hops + 1,
         via=(*request.via, request.url),
         priority=request.priority + 1,
+        revisit=request.revisit or again,
     )
+    if urls.host(target) != urls.host(request.url):
+        hop = hop.evolve(headers=_for_strangers(request.headers))
     if request.verb in ("GET", "HEAD") or status in (307, 308) or (status != 303 and request.verb != "POST"):
         return hop
     return hop.evolve(method="GET", json=None, data=None)
+
+
+def _for_strangers(headers: dict[str, str] | None) -> dict[str, str] | None:
+    """Headers as another host may see them."""
+    return {name: text for name, text in (headers or {}).items() if not is_secret(name)} or None
 
 
 def _facts(request: Request, response: Response) -> dict[str, Any]:
     return {
         "request": request,
         "status": response.status,
-        "size": len(response.body),
+        "size": response.file_size or len(response.body),
         "started": response.started,
         "elapsed": response.elapsed,
     }

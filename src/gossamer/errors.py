@@ -8,13 +8,22 @@ GossamerError
 │   └── LeaseLost          somebody else took the run over; what we hold may not be settled
 ├── FetchError         the world failed: no usable answer came back
 │   ├── ConnectFailed      no connection: refused, unreachable, unknown name
+│   ├── AddressRefused     the address is a private one, which nobody allowed
+│   ├── ProxyFailed        the proxy did not do its part
 │   ├── TimedOut           no complete answer in time
+│   │   └── SlowStart          not even the first byte in time
 │   ├── Broken             the answer broke off or was not HTTP
 │   ├── TooLarge           the body passed its cap, and was cut off
+│   │   └── Bomb               a small body that unpacks to a huge one
+│   ├── HeadersTooLarge    the headers passed their cap
 │   ├── Unsendable         the request itself is not one that HTTP knows
-│   └── TlsFailed          the certificate or the handshake was refused
+│   ├── TlsFailed          the certificate or the handshake was refused
+│   └── RenderFailed       the browser could not show the page
+│       └── NoBrowser          there is none
 ├── ReadError          the page was not what the handler thought
-│   └── HandlerTimeout     the handler blocked for too long
+│   ├── HandlerTimeout     the handler blocked for too long
+│   ├── Retry              `validate` says: not a usable page now, try again
+│   └── Blocked            `validate` says: a captcha or a login wall, not the page
 └── Stalled            requests wait, and nothing will ever make them ready
 
 `reason` is a short word that counts and groups (`by_reason`, `gossamer why`); `str(error)` is a sentence
@@ -70,10 +79,29 @@ class ConnectFailed(FetchError):
     reason = "connect"
 
 
+class AddressRefused(FetchError):
+    """The address is a private one, which nobody allowed."""
+
+    reason = "address"
+    transient = False
+
+
+class ProxyFailed(FetchError):
+    """The proxy did not do its part: it refused, cannot be reached, or wants other credentials."""
+
+    reason = "proxy"
+
+
 class TimedOut(FetchError):
     """No complete answer came in time."""
 
     reason = "timeout"
+
+
+class SlowStart(TimedOut):
+    """Not even the first byte came in time."""
+
+    reason = "first_byte"
 
 
 class Broken(FetchError):
@@ -86,6 +114,19 @@ class TooLarge(FetchError):
     """The body passed its cap."""
 
     reason = "too_large"
+    transient = False
+
+
+class Bomb(TooLarge):
+    """A small body that unpacks to a huge one."""
+
+    reason = "bomb"
+
+
+class HeadersTooLarge(FetchError):
+    """The headers passed their cap."""
+
+    reason = "headers"
     transient = False
 
 
@@ -103,6 +144,18 @@ class TlsFailed(FetchError):
     transient = False
 
 
+class RenderFailed(FetchError):
+    """The browser could not show the page."""
+
+    reason = "render"
+
+
+class NoBrowser(RenderFailed):
+    """There is no browser to render with, and there will be none in a minute."""
+
+    transient = False
+
+
 class ReadError(GossamerError):
     """The page was not what the handler thought."""
 
@@ -113,6 +166,18 @@ class HandlerTimeout(ReadError):
     """The handler blocked for too long."""
 
     reason = "handler_timeout"
+
+
+class Retry(ReadError):
+    """Raised by `validate`: not a usable page now, but worth another try."""
+
+    reason = "retry"
+
+
+class Blocked(ReadError):
+    """Raised by `validate`: a captcha or a login wall, not the page. Tried again with another identity."""
+
+    reason = "blocked"
 
 
 class Stalled(GossamerError):

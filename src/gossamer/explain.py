@@ -8,10 +8,11 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gossamer import runs, settings, terminal
+from gossamer import runs, settings, terminal, urls
 from gossamer.errors import ConfigError
+from gossamer.polite import robots
 from gossamer.scope import Scope
-from gossamer.storage.store import Store, UrlStory
+from gossamer.storage.store import SourceNote, Store, UrlStory
 from gossamer.values import Run, RunState
 
 _RULES = {
@@ -21,6 +22,23 @@ _RULES = {
     "depth": "it lies deeper than --depth allows",
     "robots": "robots.txt forbids it",
     "content_type": "its media type is not read",
+    "trap_path": "its path repeats itself, as endless URL spaces do (traps)",
+    "trap_query": "its query is one of too many on one path (max_queries)",
+    "host_budget": "enough pages of its host are walked (max_per_host)",
+}
+#: What a reason means that does not explain itself.
+_REASONS = {
+    "address": "its address is a private one, which nobody allowed",
+    "blocked": "a captcha or a login wall stood there instead of the page",
+    "bomb": "its body unpacks to far more than it seems (max_ratio)",
+    "first_byte": "no answer began in time (first_byte)",
+    "fresh": "an earlier run read it recently enough (revisit)",
+    "headers": "its headers are too large (max_headers)",
+    "proxy": "the proxy did not do its part",
+    "retry": "the scraper's validate asked for another try",
+    "timeout": "no complete answer came in time (timeout)",
+    "too_large": "its body is too large (max_body)",
+    "unchanged": "it is as an earlier run read it (revisit)",
 }
 
 
@@ -28,9 +46,49 @@ async def url_story(store: Store, url: str) -> tuple[bool, str]:
     """Whether any run knows the URL, and what there is to say."""
     stories = await store.why(url)
     if stories:
-        return True, "\n\n".join([url, *(_told(story) for story in stories)])
+        told = [_told(story, await _verdict(store, story)) for story in stories]
+        host = await _host_story(store, stories[0].host)
+        return True, "\n\n".join([url, *told, *([host] if host else [])])
     guesses = [line for run in await store.runs(limit=5) if (line := await _guess(store, run, url))]
     return False, "\n".join([f"{url}\nno run in this store has met this URL", *guesses])
+
+
+async def _verdict(store: Store, story: UrlStory) -> str | None:
+    """What robots.txt says of a URL, by the version that held when it was fetched, and the line that decides."""
+    if story.state == "skipped" and story.reason != "robots":
+        return None
+    starts = await store.starts(story.run)
+    at = story.started or time.time()
+    limits = next((start.limits for start in reversed(starts) if start.at <= at), starts[0].limits if starts else {})
+    if not limits.get("robots", True):
+        return "robots.txt: not asked (robots = false)"
+    versions = await store.robots(urls.origin(story.url))
+    note = next((note for note in versions if note.fetched <= at), versions[-1] if versions else None)
+    if note is None:
+        return None
+    verdict = robots.of(note, limits.get("agent", "gossamer")).verdict(story.url)
+    allowed = "allowed" if verdict.allowed else "forbidden"
+    because = note.closed or verdict.because or "no line speaks of it"
+    return f"robots.txt of {terminal.moment(note.fetched)}: {allowed}, {because}"
+
+
+async def _host_story(store: Store, host: str) -> str | None:
+    """How its host is treated, if it is not as usual."""
+    note = await store.source(host)
+    if note is None:
+        return None
+    told = []
+    if note.breaker != "closed":
+        until = f" until {terminal.moment(note.open_until)}" if note.open_until > time.time() else ""
+        told.append(f"its breaker is {note.breaker.replace('_', '-')}{until}")
+    if note.ready_at > time.time() and note.why:
+        told.append(f"it is left alone until {terminal.moment(note.ready_at)}: {note.why}")
+    if note.crawl_delay:
+        asked = [each.detail for each in await store.notices(host) if each.kind == "crawl_delay"]
+        told.append(asked[-1] if asked else f"robots.txt asks for {note.crawl_delay:g} s between requests")
+    if note.interval:
+        told.append(f"it taught us to leave {note.interval:.2g} s between requests")
+    return f"host {host}: " + "; ".join(told) if told else None
 
 
 async def _guess(store: Store, run: Run, url: str) -> str | None:
@@ -43,7 +101,7 @@ async def _guess(store: Store, run: Run, url: str) -> str | None:
     return f"run {run.id} ({run.scraper}) {what}"
 
 
-def _told(story: UrlStory) -> str:
+def _told(story: UrlStory, verdict: str | None = None) -> str:
     what = "" if story.method == "GET" else f"{story.method} for {story.handler}, "
     lines = [f"run {story.run} ({story.scraper}): {what}{_state(story)}"]
     if story.detail:
@@ -52,11 +110,14 @@ def _told(story: UrlStory) -> str:
         lines.append(f"found on {story.found_on}, {terminal.many(story.depth, 'link')} from a start")
     elif story.depth == 0:
         lines.append("a start URL")
-    for started, elapsed, status, reason in story.fetches:
-        lines.append(f"attempt at {terminal.moment(started)}: {reason} (status {status or '-'}) in {elapsed:.2f} s")
+    for started, elapsed, status, reason, detail in story.fetches:
+        line = f"attempt at {terminal.moment(started)}: {reason} (status {status or '-'}) in {elapsed:.2f} s"
+        lines.append(f"{line}; {detail}" if detail else line)
+    if verdict:
+        lines.append(verdict)
     if story.claims > 1:
         lines.append(f"was in flight at {story.claims - 1} earlier stop{'s' if story.claims > 2 else ''}")
-    if story.state == "done" and story.reason == "ok":
+    if story.state == "done" and story.reason in ("ok", "unchanged", "fresh"):
         items = ", ".join(f"{kind} {key}" for kind, key in story.items[:10]) or "none"
         more = f" and {len(story.items) - 10} more" if len(story.items) > 10 else ""
         lines.append(f"items: {items}{more}")
@@ -69,12 +130,15 @@ def _state(story: UrlStory) -> str:
         fetched = f"fetched {terminal.moment(story.started)}, status {story.status or '-'}"
         fetched += f", {story.size or 0:,} bytes in {story.elapsed or 0:.2f} s"
     if story.state == "done":
-        return f"done, {fetched}" + ("" if story.reason == "ok" else f" ({story.reason})")
+        how = "" if story.reason == "ok" else f" ({_REASONS.get(story.reason or '', story.reason)})"
+        return f"done, {fetched}{how}" if fetched else f"done{how}"
     if story.state == "skipped":
         rule = _RULES.get(story.reason or "", story.reason)
         return f"skipped: {rule}" + (f"; {fetched}" if fetched else "")
     if story.state == "failed":
-        return f"failed after {_tries(story.attempts + 1)}: {story.reason}" + (f"; {fetched}" if fetched else "")
+        meant = f", {_REASONS[story.reason]}" if story.reason in _REASONS else ""
+        what = f"failed after {_tries(story.attempts + 1)}: {story.reason}{meant}"
+        return what + (f"; {fetched}" if fetched else "")
     return _waiting(story)
 
 
@@ -130,7 +194,7 @@ async def host_table(store: Store, run_id: int) -> RenderableType:
         span = (host["last"] or 0) - (host["first"] or 0)
         pace = f"{(host['pages'] - 1) / span:.1f}/s" if span > 0.5 else "-"
         note = await store.source(host["host"])
-        held = max(0.0, note.ready_at - time.time()) if note else 0.0
+        held = max(0.0, max(note.ready_at, note.open_until) - time.time()) if note else 0.0
         rows.append(
             (
                 host["host"],
@@ -142,7 +206,40 @@ async def host_table(store: Store, run_id: int) -> RenderableType:
                 terminal.size(host["size"]),
                 pace,
                 terminal.span(held) if held > 0.1 else "-",
+                _treatment(note) if note else "-",
             )
         )
-    columns = ("host", "pages", "failed", "skipped", "retries", "waiting", "bytes", "pace", "held for")
-    return terminal.table("hosts", columns, rows, numbers=columns[1:])
+    columns = ("host", "pages", "failed", "skipped", "retries", "waiting", "bytes", "pace", "held for", "notes")
+    return terminal.table("hosts", columns, rows, numbers=columns[1:-1])
+
+
+def _treatment(note: SourceNote) -> str:
+    """How a host is treated, in a few words."""
+    told = []
+    if note.breaker != "closed":
+        told.append(f"breaker {note.breaker.replace('_', '-')}")
+    if note.crawl_delay:
+        told.append(f"crawl-delay {note.crawl_delay:g} s")
+    if note.interval:
+        told.append(f"slowed to {note.interval:.2g} s")
+    if note.why and note.ready_at > time.time():
+        told.append(note.why)
+    return "; ".join(told) or "-"
+
+
+async def source_table(store: Store) -> RenderableType:
+    """Every host that the store remembers."""
+    rows = []
+    for note in await store.sources():
+        held = max(0.0, max(note.ready_at, note.open_until) - time.time())
+        latency = f"{note.latency:.2f} s" if note.latency else "-"
+        rows.append(
+            (
+                note.host,
+                terminal.moment(note.last_hit),
+                terminal.span(held) if held > 0.1 else "-",
+                latency,
+                _treatment(note),
+            )
+        )
+    return terminal.table("", ("host", "last asked", "held for", "answers in", "notes"), rows)

@@ -10,7 +10,7 @@ import asyncio
 import heapq
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import count
 
 import msgspec
@@ -22,7 +22,8 @@ from gossamer.polite.gate import Door, Gate
 from gossamer.polite.robots import Robots, product
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import DEEPEST, Store
-from gossamer.values import Ending, Outcome, Request
+from gossamer.values import Ending, Outcome, Request, Visit
+from gossamer.visits import Visits
 
 #: Look-ahead for a host without a limit; a slow host needs only a few, and then heeds new priorities sooner.
 LOOK_AHEAD = 256
@@ -37,13 +38,22 @@ LONG = 256
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A request handed out, and the door it goes through."""
+    """A request handed out, and the door it goes through.
+
+    What to do with it: walk it, unless one of `robots_url`, `refused` and `fresh` says otherwise.
+    """
 
     request: Request
     door: Door
-    #: What to do: walk it, ask the robots.txt in its way, or skip it for what robots.txt says.
+    #: Ask this robots.txt, which stands in its way; or, where old rules still hold, beside it.
     robots_url: str | None = None
+    refreshing: bool = False
+    #: Skip it, for what these rules say.
     refused: Robots | None = None
+    #: What an earlier run found there.
+    visit: Visit | None = None
+    #: That is recent enough: it need not be fetched.
+    fresh: bool = False
 
 
 class Known:
@@ -86,7 +96,9 @@ class Lane:
         "looking",
         "parked",
         "queued",
+        "refreshing",
         "refusing",
+        "visits",
         "waiting",
     )
 
@@ -105,8 +117,12 @@ class Lane:
         self.queued = False
         #: Whether the store is being asked for more.
         self.looking = False
-        #: Whether its robots.txt is being asked.
+        #: Whether its robots.txt is being asked, and nothing goes on until it is read.
         self.refusing = False
+        #: Whether it is being asked again while the old rules still hold.
+        self.refreshing = False
+        #: Request id -> what an earlier run found there, for what is in `ahead`.
+        self.visits: Mapping[int, Visit] = {}
         #: Requests deeper than this wait until the shallower ones are settled.
         self.level = DEEPEST
 
@@ -122,6 +138,7 @@ class Frontier:
         config: ScraperConfig,
         *,
         by_level: bool = False,
+        visits: Visits | None = None,
         starving: Callable[[], None] = lambda: None,
         allowed: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -131,6 +148,7 @@ class Frontier:
         self._config = config
         self._agent = product(config.user_agent)
         self._by_level = by_level or config.depth is not None
+        self._visits = visits
         #: Called when workers are idle and nothing is ready: whoever holds outcomes back should settle them.
         self._starving = starving
         #: Whether one more request may be handed out at all: the run's budget.
@@ -162,6 +180,8 @@ class Frontier:
         self.before_doors = 0
         #: Origin -> where its robots.txt was redirected to.
         self.robots_at: dict[str, str] = {}
+        #: Origins that this run may not ask or does not get through to, whatever others know of them.
+        self.barred: dict[str, Robots] = {}
 
     # -- filling -----------------------------------------------------------------------------------------------
 
@@ -233,24 +253,41 @@ class Frontier:
         request = lane.ahead[0]
         rules = None
         if self._config.robots:
-            rules = door.robots.get((urls.origin(request.url), self._agent))
-            if rules is not None and rules.forbids(request.url):
+            origin = urls.origin(request.url)
+            rules = door.robots.get((origin, self._agent))
+            if self.barred and (rules is None or rules.expired(clock.now())):
+                rules = self.barred.get(origin)
+            if rules is not None and rules.expired(clock.now()):
+                rules = None
+            if rules is not None and not rules.allows(request.url):
                 return self._hand_out(lane, Turn(request, door, refused=rules))
             if rules is None and lane.refusing:
                 return None  # comes back when the robots.txt has been read
+        visit = lane.visits.get(request.id) if lane.visits else None
+        if visit is not None and self._visits is not None and self._visits.fresh(visit):
+            return self._hand_out(lane, Turn(request, door, visit=visit, fresh=True))
         if door.next_at > now:
             self._at(door.next_at, lane)
             return None
-        if door.open >= door.per_host:
+        if door.open >= door.room:
             self._stand_before(lane, door)
             return None
         door.enter(now)
-        if self._config.robots and rules is None:
+        if self._config.robots and (rules is None or (rules.aging(clock.now()) and not lane.refreshing)):
+            return self._ask(lane, request, door, refreshing=rules is not None)
+        return self._hand_out(lane, Turn(request, door, visit=visit))
+
+    def _ask(self, lane: Lane, request: Request, door: Door, *, refreshing: bool) -> Turn:
+        """Have the robots.txt before a request asked: by itself first, or while its old rules still hold."""
+        self.asking += 1
+        if refreshing:
+            lane.refreshing = True
+            self._consider(lane)
+        else:
             lane.refusing = True
-            self.asking += 1
-            origin = urls.origin(request.url)
-            return Turn(request, door, robots_url=self.robots_at.get(origin, origin + "/robots.txt"))
-        return self._hand_out(lane, Turn(request, door))
+        origin = urls.origin(request.url)
+        at = self.robots_at.get(origin, origin + "/robots.txt")
+        return Turn(request, door, robots_url=at, refreshing=refreshing)
 
     def _hand_out(self, lane: Lane, turn: Turn) -> Turn:
         lane.ahead.popleft()
@@ -265,8 +302,11 @@ class Frontier:
 
     def robots_known(self, turn: Turn) -> None:
         """The robots.txt in the way of a turn has been read, or must be asked again later."""
-        lane = self.lanes[turn.door.host]
-        lane.refusing = False
+        lane = self.lanes[urls.host(turn.request.url)]
+        if turn.refreshing:
+            lane.refreshing = False
+        else:
+            lane.refusing = False
         self.asking -= 1
         self._consider(lane)
 
@@ -390,6 +430,7 @@ class Frontier:
             limit = max(1, min(limit, LOOK_AHEAD_ALL // len(self.lanes)))
             while lane.waiting > 0:
                 found = await self._store.peek(self._run, lane.host, limit, lane.flying, lane.level)
+                await self._recall(lane, lane.door, found)
                 # What was handed out while we asked is not to be handed out again.
                 lane.ahead = deque(r for r in found if r.id not in lane.flying)
                 self._least = min([self._least, *(r.priority for r in found[-1:])])
@@ -403,6 +444,15 @@ class Frontier:
             lane.looking = False
         if lane.ahead:
             self._consider(lane)
+
+    async def _recall(self, lane: Lane, door: Door, found: Sequence[Request]) -> None:
+        """What the store remembers of these requests: the robots.txt before them, and earlier visits."""
+        if self._config.robots:
+            for origin in {urls.origin(request.url) for request in found}:
+                if (origin, self._agent) not in door.robots:
+                    await self._gate.recall_robots(door, origin, self._agent)
+        if self._visits is not None:
+            lane.visits = await self._visits.of(found)
 
     def _help(self, work: Awaitable[None]) -> None:
         """Run a question to the store beside the workers; its failure reaches them."""
@@ -446,6 +496,15 @@ class Frontier:
         """Whether nothing is going on here: nothing handed out, nothing asked, no door to open, no timer."""
         busy = self.flying or self.asking or self.before_doors or self._helpers
         return not (busy or self._ready or self._timers or self._due is not None)
+
+    def held(self, now: float) -> tuple[float, Lane] | None:
+        """If all that is left waits for hosts to be ready: seconds until the first may be, and whose lane it is."""
+        if self.flying or self.asking or self.before_doors or self._helpers or self._ready or not self._timers:
+            return None
+        when, _, lane = self._timers[0]
+        if self._due is not None and self._due[0] < when:
+            return None  # something parked comes first, and may be another host's
+        return when - now, lane
 
     def close(self) -> None:
         """Hand out nothing any more."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gossamer import runs, settings, telemetry
-from gossamer.crawler import Crawl
+from gossamer.crawler import Crawl, crawl_params
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
 from gossamer.runs import Plan, Report, Running
@@ -26,14 +26,17 @@ Items = list[dict[str, Any]]
 AHEAD = 16
 
 
-async def crawl(*urls: str, fresh: bool = False, **knobs: Any) -> Report:
+async def crawl(*urls: str, sitemaps: Sequence[str] = (), fresh: bool = False, **knobs: Any) -> Report:
     """Crawl sites, as `gossamer crawl` does; keyword arguments are its options (`store=`, `rate=` ...).
 
-    Raises ConfigError for a URL or option that cannot be used.
+    `sitemaps` are URLs of sitemaps to start with, or ["auto"]. Raises ConfigError for a URL or option that cannot
+    be used.
     """
-    if not urls or not all(isinstance(url, str) for url in urls):
+    if not (urls or sitemaps) or not all(isinstance(url, str) for url in (*urls, *sitemaps)):
         raise ConfigError("crawl() needs URLs, one after the other: crawl('https://a.org', 'https://b.org')")
-    return await _execute(_plan(Crawl, {"urls": list(urls)}, fresh, knobs))
+    params, logins = crawl_params(urls, [sitemaps] if isinstance(sitemaps, str) else sitemaps)
+    found = Found(Crawl, _ref(Crawl))
+    return await _execute(runs.plan(found, params, knobs, fresh=fresh, prefix="", logins=logins))
 
 
 async def stream(

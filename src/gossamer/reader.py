@@ -16,7 +16,8 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
-from gossamer.errors import GossamerError, HandlerTimeout, ReadError
+from gossamer.builtin import HANDLERS
+from gossamer.errors import Blocked, GossamerError, HandlerTimeout, ReadError, Retry
 from gossamer.parse.page import Page
 from gossamer.pipeline import item_of
 from gossamer.scraper import Scraper, as_iterable, each
@@ -44,7 +45,7 @@ class Reader:
         found: list[Request] = []
         yielded: Any = None
         try:
-            handler = self._scraper.handler(page.request.handler)
+            handler = HANDLERS.get(page.request.handler) or self._scraper.handler(page.request.handler)
             with self._watchdog.watch(self._timeout):
                 yielded = handler(page)
                 if not (inspect.isasyncgen(yielded) or inspect.isawaitable(yielded)):
@@ -59,6 +60,22 @@ class Reader:
                 raise
             raise self._told(error, yielded) from error
         return items, found
+
+    async def validate(self, page: Page) -> None:
+        """Ask the scraper whether this is the page at all. Raises Blocked or Retry if it says no."""
+        if type(self._scraper).validate is Scraper.validate:
+            return
+        try:
+            with self._watchdog.watch(self._timeout):
+                said: Any = self._scraper.validate(page)  # type: ignore[func-returns-value]
+            if inspect.isawaitable(said):
+                await self._read_async(said, [], [])
+        except (Blocked, Retry, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _being_cancelled():
+                raise
+            raise self._told(error, None) from error
 
     async def _read_async(self, yielded: Any, items: list[Item], found: list[Request]) -> None:
         async def go_through() -> None:
@@ -75,6 +92,8 @@ class Reader:
 
     def _told(self, error: BaseException, yielded: Any) -> ReadError:
         """What the author's code raised, as a sentence that says where."""
+        if isinstance(error, Blocked | Retry):  # meant for us: a handler may find out what validate did not
+            return error
         kind = HandlerTimeout if isinstance(error, HandlerTimeout | _Blocked) else ReadError
         if isinstance(error, _Blocked):
             said = f"the handler blocked for longer than {self._timeout:g} s"
@@ -98,7 +117,8 @@ class Reader:
 
     def _check(self, request: Request) -> None:
         """Refuse what could never be sent or stored while its line can still be named."""
-        self._scraper.handler(request.handler)
+        if request.handler not in HANDLERS:
+            self._scraper.handler(request.handler)
         try:
             request.check()
         except ValueError as why:

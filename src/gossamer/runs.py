@@ -6,41 +6,43 @@ import asyncio
 import os
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
 import structlog
 
-from gossamer import registry, settings, urls
+from gossamer import registry, seeding, settings, urls
 from gossamer.engine import Engine
-from gossamer.errors import ConfigError, ReadError, StoreError
+from gossamer.errors import ConfigError, StoreError
+from gossamer.fetch import bodies, browser
+from gossamer.fetch.addresses import Addresses
 from gossamer.fetch.client import Client
+from gossamer.fetch.fetcher import Fetcher, Fetchers
+from gossamer.fetch.proxies import provider_of
+from gossamer.fetch.proxy_check import getter
+from gossamer.fetch.ways import Ways
+from gossamer.polite import robots
 from gossamer.polite.gate import Gate
 from gossamer.progress import Progress
 from gossamer.reader import Reader, Watchdog
 from gossamer.registry import Found
 from gossamer.scope import Scope
-from gossamer.scraper import Scraper, each
-from gossamer.settings import Settings
+from gossamer.scraper import Scraper
+from gossamer.settings import ScraperConfig, Settings
 from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
 from gossamer.storage.store import Draft, Store
 from gossamer.telemetry import log
-from gossamer.values import Lease, Pending, Request, Run, RunState
+from gossamer.values import Lease, Pending, Run, RunState
 
 #: Seconds a lease lasts without being renewed; every settle renews it.
 LEASE_TTL = 60.0
-#: Seconds that start() may take for one URL.
-START_LIMIT = 60.0
-#: Start requests after which Ctrl-C is heard.
-BREATH = 1_000
-#: Start requests written in one transaction: digests are spread evenly, so each transaction writes nearly
-#: every page of their index, and few big ones write a third of what many small ones do.
-SEEDS = 50_000
 #: Knobs that say what a run is; the others may change when it is resumed.
-_NOT_KEPT = ("headers", "max_pages", "max_items", "dry_run")
+_NOT_KEPT = ("headers", "proxies", "max_pages", "max_items", "dry_run")
 _IDENTITY = ("scope", "include", "exclude", "depth")
+#: Reasons of walks that read no page, and did what they should.
+_AS_GOOD_AS_READ = ("unchanged", "fresh", "file")
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -68,12 +70,13 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """What runs share: one store, one gate, one fetcher, one watchdog."""
+    """What runs share: one store, one gate, one fetcher, one watchdog, one folder for large bodies."""
 
     store: Store
     gate: Gate
-    fetcher: Client
+    fetcher: Fetcher
     watchdog: Watchdog
+    spool: str
 
 
 @asynccontextmanager
@@ -81,9 +84,11 @@ async def open_parts(store: str) -> AsyncIterator[Parts]:
     """Open what runs need, to work on a store."""
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(SqliteStore(path_of(store)))
-        fetcher = await stack.enter_async_context(Client())
+        client = await stack.enter_async_context(Client())
+        shown = await stack.enter_async_context(browser.Browser())
         watchdog = stack.enter_context(Watchdog())
-        yield Parts(opened, Gate(opened), fetcher, watchdog)
+        spool = stack.enter_context(bodies.spool())
+        yield Parts(opened, Gate(opened), Fetchers(client, shown), watchdog, spool)
 
 
 @asynccontextmanager
@@ -103,6 +108,10 @@ class Plan(msgspec.Struct, frozen=True):
     fresh: bool = False
     #: Continue this run.
     run: int | None = None
+    #: Whether a person asks for it, who may start at private addresses; what comes over the network may not.
+    trusted: bool = True
+    #: Origin -> login, as they stood in the URLs that were given. Never written anywhere.
+    logins: dict[str, tuple[str, str]] = {}
 
     @property
     def store(self) -> str:
@@ -126,6 +135,7 @@ def plan(
     fresh: bool = False,
     run: int | None = None,
     prefix: str = "--",
+    logins: Mapping[str, tuple[str, str]] | None = None,
 ) -> Plan:
     """Read the settings once, for one run. Raises ConfigError."""
     try:
@@ -134,7 +144,10 @@ def plan(
     except (TypeError, ValueError) as why:
         raise ConfigError(f"params must be a dict of JSON values: {why}") from None
     read = settings.read(flags, own=found.scraper.knobs(), owner=found.scraper.__name__, prefix=prefix)
-    return Plan(found, given, read, fresh, run)
+    lacking = browser.missing() if read.config.render else None
+    if lacking:
+        raise ConfigError(lacking)
+    return Plan(found, given, read, fresh, run, logins=dict(logins or {}))
 
 
 class Running:
@@ -163,15 +176,17 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
     """
     store, config = parts.store, asked.settings.config
     run, resumed = await _find_or_make(store, asked)
-    lease = await store.acquire(run.id, _owner(), LEASE_TTL)
+    lease = await store.acquire(run.id, _owner(), LEASE_TTL, _limits(config))
     scraper = asked.found.scraper(asked.params)
     with structlog.contextvars.bound_contextvars(run=run.id, scraper=run.scraper):
         try:
             scope = Scope(config)
+            ways = await _ways(parts, asked, scraper, run.id)
             engine = Engine(
                 store=store,
                 gate=parts.gate,
                 fetcher=parts.fetcher,
+                ways=ways,
                 reader=Reader(scraper, config.handler_timeout, parts.watchdog),
                 config=config,
                 scope=scope,
@@ -181,7 +196,7 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             )
             log.info("run.start", resumed=resumed is not None, store=asked.store)
             watch(Running(run, engine, resumed))
-            await _seed(store, lease, run, scraper, scope, engine, parts.watchdog)
+            await seeding.seed(store, lease, run, scraper, scope, engine, parts.watchdog, trusted=asked.trusted)
             reason = await engine.run(asked.settings.place.grace)
             ended = report(await _end(store, lease, reason))
             log.info("run.end", reason=ended.reason, pages=ended.pages, items=ended.items, failed=ended.failed)
@@ -196,6 +211,39 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             raise
         finally:
             await asyncio.shield(_let_go(store, lease))
+
+
+def _limits(config: ScraperConfig) -> dict[str, Any]:
+    """What a start promises to keep: `gossamer audit` holds the log against it."""
+    return {
+        "rate": config.rate.interval,
+        "per_host": config.per_host,
+        "robots": config.robots,
+        "agent": robots.product(config.user_agent),
+        "pace_per": config.pace_per,
+        "max_crawl_delay": config.max_crawl_delay,
+    }
+
+
+async def _ways(parts: Parts, asked: Plan, scraper: Scraper, run: int) -> Ways:
+    """How the requests of a run go out: to each host with the same face, however often it is resumed."""
+    config = asked.settings.config
+    addresses = Addresses(private=config.allow_private)
+    provider = provider_of(config.proxies)
+    if provider is not None and provider.stale:
+        await provider.load(getter(parts.fetcher, addresses))
+    ways = Ways(
+        config,
+        addresses,
+        provider=provider,
+        secrets=scraper.secrets,
+        spool=parts.spool,
+        seed=run,
+        own_proxies=provider is not None and provider.typed and asked.trusted,
+    )
+    for origin, login in asked.logins.items():
+        ways.start(origin, login, typed=asked.trusted)
+    return ways
 
 
 async def _find_or_make(store: Store, asked: Plan) -> tuple[Run, Pending | None]:
@@ -235,101 +283,6 @@ def _owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-async def _seed(
-    store: Store,
-    lease: Lease,
-    run: Run,
-    scraper: Scraper,
-    scope: Scope,
-    engine: Engine | None = None,
-    watchdog: Watchdog | None = None,
-) -> None:
-    """Put the start requests in, unless an earlier start of this run put in all of them."""
-    if run.seeded:
-        scope.start(await store.roots(run.id, by_host=scope.kind != "prefix"))
-        return
-    batch: list[Request] = []
-    async with _Behind() as behind:
-        async for request in _start_requests(scraper, watchdog):
-            scope.start([request.url])
-            batch.append(request)
-            if len(batch) % BREATH == 0:
-                await asyncio.sleep(0)  # a start that never ends can be stopped here
-                if engine is not None and engine.reason:
-                    return
-            if len(batch) >= SEEDS:
-                await behind.begin(store.add(lease, batch))
-                batch = []
-    await store.add(lease, batch, last=True)
-    if (await store.pending(run.id)).waiting == 0:
-        raise ConfigError(f"the scraper {scraper.name!r} has nothing to start with: give it start_urls")
-
-
-class _Behind:
-    """One write to the store under way while the next is prepared: on the thread that writes, both go on at once."""
-
-    def __init__(self) -> None:
-        self._under_way: asyncio.Future[Any] | None = None
-
-    async def __aenter__(self) -> _Behind:
-        return self
-
-    async def begin(self, write: Coroutine[Any, Any, Any]) -> None:
-        """Begin a write, once the last one has ended."""
-        if self._under_way is not None:
-            await self._under_way
-        self._under_way = asyncio.ensure_future(write)
-        await asyncio.sleep(0)  # lets it begin
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._under_way is not None:
-            await self._under_way
-
-
-async def _start_requests(scraper: Scraper, watchdog: Watchdog | None) -> AsyncIterator[Request]:
-    known: set[str] = set()
-    try:
-        async for yielded in _watched_start(scraper, watchdog):
-            request = _start_request(yielded, scraper)
-            if request.handler not in known:
-                scraper.handler(request.handler)
-                known.add(request.handler)
-            yield request
-    except (ConfigError, asyncio.CancelledError, GeneratorExit):
-        raise
-    except (ReadError, ValueError) as error:
-        raise ConfigError(f"{scraper.name}.start(): {error}") from None
-    except KeyError as error:
-        raise ConfigError(f"the scraper {scraper.name!r} needs the parameter {error}: give --param") from error
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"{scraper.name}.start() failed: {type(error).__name__}: {error}") from error
-
-
-async def _watched_start(scraper: Scraper, watchdog: Watchdog | None) -> AsyncIterator[Any]:
-    """What start() yields. A plain one that blocks is interrupted, as a handler is."""
-    yielded = scraper.start()
-    if watchdog is None or not isinstance(yielded, Iterator):
-        async for value in each(yielded):
-            yield value
-        return
-    over = object()
-    while True:
-        with watchdog.guard("start()", START_LIMIT):
-            value = next(yielded, over)
-        if value is over:
-            return
-        yield value
-
-
-def _start_request(yielded: Any, scraper: Scraper) -> Request:
-    if isinstance(yielded, str):
-        return Request(urls.absolute(yielded))
-    if not isinstance(yielded, Request):
-        raise ConfigError(f"{scraper.name}.start() yielded {yielded!r:.80}: yield URLs or Requests")
-    yielded.check()
-    return yielded.evolve(url=urls.absolute(yielded.url), depth=0)
-
-
 async def _end(store: Store, lease: Lease, reason: str) -> Run:
     """Write down how a run ended."""
     run = await store.run(lease.run)
@@ -338,7 +291,8 @@ async def _end(store: Store, lease: Lease, reason: str) -> Run:
         return await store.end_run(lease, RunState.CANCELLED, reason)
     if reason != "done" and (await store.pending(run.id)).waiting == 0:
         reason = "done"
-    if reason == "done" and not run.pages:
+    read = run.pages or any(word in run.by_reason for word in _AS_GOOD_AS_READ)
+    if reason == "done" and not read:
         return await store.end_run(lease, RunState.FAILED, "start_failed")
     return await store.end_run(lease, RunState.FINISHED if reason == "done" else RunState.STOPPED, reason)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from gossamer import urls
 from gossamer.settings import ScraperConfig
+from gossamer.traps import Traps
 
 
 class Scope:
@@ -14,12 +15,21 @@ class Scope:
 
     def __init__(self, config: ScraperConfig) -> None:
         self.kind = config.scope
+        #: Whether the pages of each host are counted.
+        self.budgeted = config.max_per_host is not None
         self._depth = config.depth
         self._include = [re.compile(p) for p in config.include]
         self._exclude = [re.compile(p) for p in config.exclude]
         self._hosts: set[str] = set()
         self._domains: set[str] = set()
         self._prefixes: tuple[str, ...] = ()
+        self._guarded = config.traps
+        self._traps = Traps(config) if config.traps or config.max_per_host is not None else None
+
+    def count(self, host: str, n: int = 1) -> None:
+        """Requests of a host that the run knows already: they count for its budget."""
+        if self.budgeted and self._traps is not None:
+            self._traps.count(host, n)
 
     def start(self, start: Iterable[str]) -> None:
         """Widen the scope to more start URLs."""
@@ -33,11 +43,14 @@ class Scope:
                 if prefix not in self._prefixes:
                     self._prefixes += (prefix,)
 
-    def drops(self, url: str, depth: int) -> str | None:
-        """The rule that keeps a link from being walked, else None."""
+    def drops(self, url: str, depth: int, *, again: bool = False) -> str | None:
+        """The rule that keeps a link from being walked, else None. What is fetched `again` on purpose is no trap."""
         if self._depth is not None and depth > self._depth:
             return "depth"
-        return self.leaves(url)
+        rule = self.leaves(url)
+        if rule is None and self._traps is not None and not again:
+            return self._traps.drops(url, depth) if self._guarded else self._traps.over_budget(url)
+        return rule
 
     def leaves(self, url: str) -> str | None:
         """The rule by which a URL lies outside, whatever its depth."""

@@ -27,6 +27,8 @@ class Scraper:
     #: How runs and items are filed; the class name in lower case unless given.
     name: ClassVar[str] = ""
     start_urls: ClassVar[Iterable[str]] = ()
+    #: Sitemaps (or feeds) whose pages a run starts with; "auto": those of the start URLs' hosts, instead of them.
+    start_sitemaps: Iterable[str] = ()
     #: The field, or fields, that tell one item from another. Without it, equal records are one item.
     key: ClassVar[str | tuple[str, ...] | None] = None
     #: The kind of items yielded as dicts.
@@ -39,6 +41,8 @@ class Scraper:
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         #: What `--param k=v` gave.
         self.params: dict[str, Any] = dict(params or {})
+        #: Headers that are sent to the hosts the run starts at, kept in memory only; handlers may change them.
+        self.secrets: dict[str, str] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -60,7 +64,7 @@ class Scraper:
         for name, value in vars(cls).items():
             if name.startswith("_") or callable(value) or name in _KNOBS or hasattr(Scraper, name):
                 continue
-            near = difflib.get_close_matches(name, [*_KNOBS, "start_urls"], n=1, cutoff=0.86)
+            near = difflib.get_close_matches(name, [*_KNOBS, "start_urls", "start_sitemaps"], n=1, cutoff=0.86)
             if near:
                 raise ConfigError(f"{cls.__name__}.{name} is no setting: did you mean {near[0]!r}?")
 
@@ -78,6 +82,9 @@ class Scraper:
         if isinstance(self.start_urls, str):
             raise ConfigError(f"{type(self).__name__}.start_urls is one text: write a list of URLs")
         return self.start_urls
+
+    def validate(self, page: Page) -> None:
+        """Raise `Blocked` or `Retry` if a page that answered well is not the page: a captcha, a login wall."""
 
     def parse(self, page: Page) -> Any:
         """Read a page: yield items and Requests."""

@@ -22,6 +22,7 @@ import msgspec
 
 from gossamer import __version__
 from gossamer.errors import ConfigError
+from gossamer.values import is_secret
 
 PREFIX = "GOSSAMER_"
 FILE = "gossamer.toml"
@@ -206,6 +207,60 @@ def header_lines(value: object) -> dict[str, str]:
     return dict(value)  # type: ignore[call-overload,no-any-return]
 
 
+def texts(value: object) -> tuple[str, ...]:
+    """Several texts that may have spaces; in the environment, as a JSON list."""
+    if isinstance(value, str):
+        with contextlib.suppress(msgspec.DecodeError):
+            value = msgspec.json.decode(value)
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise ValueError('write a list of texts, like ["one", "two"]')
+    return tuple(line(part) for part in value)
+
+
+def share(value: object) -> float:
+    """A share: above 0, at most 1."""
+    try:
+        found = float(str(value))
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 1:
+        raise ValueError("write a share above 0 and up to 1, like 0.5")
+    return found
+
+
+def revisiting(value: object) -> str | float:
+    """`always`, `never`, `changed`, or an age in seconds."""
+    if value in ("always", "never", "changed"):
+        return str(value)
+    try:
+        return duration(value)
+    except ValueError:
+        raise ValueError("write always, never, changed, or an age like '6h'") from None
+
+
+_RESOURCES = ("stylesheet", "image", "media", "font", "script", "xhr", "fetch", "websocket", "other")
+
+
+def resources(value: object) -> tuple[str, ...]:
+    """Kinds of things a page loads, as browsers call them."""
+    found = lines(value)
+    for name in found:
+        if name not in _RESOURCES:
+            raise ValueError(f"{name!r} is none of {', '.join(_RESOURCES)}")
+    return found
+
+
+def proxy_source(value: object) -> Any:
+    """Where proxies come from. Read by `fetch.proxies.provider_of`, which knows them; never shown."""
+    if value is None or value == "none":
+        return ()
+    if isinstance(value, str | list | tuple):
+        return lines(value)
+    if isinstance(value, Mapping) or hasattr(value, "pick"):
+        return value
+    raise ValueError("write URLs of proxies, a file of them, a service's name, or give a ProxyProvider")
+
+
 def one_of(*choices: str) -> Callable[[object], str]:
     """One of a few words."""
 
@@ -218,11 +273,18 @@ def one_of(*choices: str) -> Callable[[object], str]:
 
 
 _POLITE = Pace(2.0)
+_FIVE: int | None = 5
+_ALWAYS: str | float = "always"
 
 
 def knob(parse: Callable[[object], T], default: T, about: str) -> T:
     """A field of a settings class."""
     return field(default=default, metadata={"parse": parse, "about": about})
+
+
+def _given(name: str, value: object) -> str:
+    """A value in a message; not one that may hold secrets."""
+    return "" if name in ("headers", "proxies") else f" = {value!r}"
 
 
 def _check(self: Any) -> None:
@@ -232,7 +294,7 @@ def _check(self: Any) -> None:
         try:
             object.__setattr__(self, each.name, each.metadata["parse"](given))
         except ValueError as why:
-            raise ConfigError(f"{each.name} = {given!r} cannot be used: {why}") from None
+            raise ConfigError(f"{each.name}{_given(each.name, given)} cannot be used: {why}") from None
 
 
 class _Given:
@@ -260,13 +322,55 @@ class ScraperConfig(_Given):
     concurrency: int = knob(width, 64, "requests to all hosts at the same time")
     timeout: float = knob(duration, 30.0, "seconds one request may take, from connect to last byte")
     retries: int = knob(count_or_zero, 3, "times a failed request is tried again")
-    max_retry_after: float = knob(duration, 3600.0, "longest wait a site may ask for with Retry-After")
+    max_wait: float = knob(
+        duration, 900.0, "longest a run waits when all it has left is held or failing; then it stops, to be resumed"
+    )
+    pace_per: str = knob(one_of("host", "domain"), "host", "what the pace is kept for: each host, or registered domain")
+    max_crawl_delay: float = knob(duration, 300.0, "longest pause between requests that a robots.txt may ask for")
+    breaker_failures: int | None = knob(
+        optional(count), _FIVE, "failures in a row after which a host is left alone for a while; none: never"
+    )
+    breaker_rate: float = knob(share, 0.5, "share of failures in breaker_window that has the same effect")
+    breaker_window: float = knob(duration, 60.0, "the window breaker_rate looks at")
+    breaker_wait: float = knob(duration, 30.0, "how long a failing host is left alone at first; doubles each time")
     user_agent: str = knob(line, USER_AGENT, "how we introduce ourselves; robots.txt is read for this name")
+    identity: str = knob(
+        one_of("honest", "chrome", "firefox", "safari", "edge", "random"),
+        "honest",
+        "honest, or the browser whose headers and TLS handshake are sent",
+    )
+    user_agents: tuple[str, ...] = knob(texts, (), "user agents to take turns with, instead of user_agent")
+    cookies: str = knob(
+        one_of("off", "run", "host", "session"), "run", "who shares cookies: nobody, the run, a host, a named session"
+    )
+    # These two may hold secrets: no repr shows them.
+    proxies: Any = field(
+        default=(),
+        repr=False,
+        metadata={
+            "parse": proxy_source,
+            "about": "proxies: URLs, a file of them, a service's name, or a ProxyProvider",
+        },
+    )
     headers: dict[str, str] = field(
-        default_factory=dict, metadata={"parse": header_lines, "about": "headers sent with every request"}
+        default_factory=dict,
+        repr=False,
+        metadata={"parse": header_lines, "about": "headers sent with every request"},
     )
     robots: bool = knob(switch, True, "obey robots.txt")
+    allow_private: bool = knob(switch, False, "whether links may lead to loopback, private and link-local addresses")
+    insecure_hosts: tuple[str, ...] = knob(lines, (), "hosts whose TLS certificate is not verified")
+    first_byte: float = knob(duration, 20.0, "seconds until the first byte of an answer")
     max_body: int = knob(size, 10 << 20, "largest body read, decompressed; a longer one fails its page")
+    max_headers: int = knob(size, 64 << 10, "largest headers read")
+    max_ratio: int = knob(count, 100, "how many times its size a body beyond 1 MB may unpack to")
+    max_download: int = knob(size, 2 << 30, "largest file that page.download fetches")
+    spool_above: int = knob(size, 8 << 20, "bodies larger than this are kept in a file while they are read")
+    files: str = knob(line, "files", "the folder that page.download puts files in")
+    revisit: Any = knob(
+        revisiting, _ALWAYS, "fetch again what an earlier run read: always, never, changed, or when older than 6h"
+    )
+    walls: bool = knob(switch, True, "take captchas and login walls for what they are: blocked, not read")
     max_redirects: int = knob(count_or_zero, 10, "redirects followed from one URL")
     accept_status: tuple[int, ...] = knob(statuses, (), "statuses besides 2xx that handlers want to see")
     content_types: tuple[str, ...] = knob(lines, (), "media types to read; others are skipped unread. Empty: all")
@@ -278,9 +382,19 @@ class ScraperConfig(_Given):
     include: tuple[str, ...] = knob(patterns, (), "follow only URLs in which one of these expressions is found")
     exclude: tuple[str, ...] = knob(patterns, (), "never follow URLs in which one of these expressions is found")
     depth: int | None = knob(optional(count_or_zero), None, "links to follow from a start URL; none: no limit")
+    traps: bool = knob(switch, True, "drop links of endless URL spaces: repeating paths, exploding queries")
+    max_queries: int = knob(count, 10_000, "different queries followed on one path that has several parameters")
+    max_per_host: int | None = knob(optional(count), None, "pages walked of one host; none: no limit")
     max_pages: int | None = knob(optional(count), None, "stop after this many pages; none: no limit")
     max_items: int | None = knob(optional(count), None, "stop after the page that brings this many items")
     handler_timeout: float = knob(duration, 30.0, "seconds a handler may take for one page")
+    render: bool = knob(switch, False, "show pages in a browser before they are read; needs gossamer[browser]")
+    wait_for: str | None = knob(optional(line), None, "the CSS selector that a rendered page is complete with")
+    render_block: tuple[str, ...] = knob(
+        resources, ("image", "media", "font"), "what a rendered page does not load: image, media, font, stylesheet ..."
+    )
+    render_pages: int = knob(count, 4, "pages rendered at the same time")
+    render_recycle: int = knob(count, 100, "pages after which the browser is started anew")
     dry_run: bool = knob(switch, False, "fetch and parse, store nothing")
 
     def __post_init__(self) -> None:
@@ -322,8 +436,24 @@ class Settings:
         rows = []
         for name, each in KNOBS.items():
             value = getattr(self.place if name in _PLACE else self.config, name)
-            rows.append((name, written(value), self.origins.get(name, "default"), each.metadata["about"]))
+            rows.append(
+                (
+                    name,
+                    _hidden(name, value) or written(value),
+                    self.origins.get(name, "default"),
+                    each.metadata["about"],
+                )
+            )
         return rows
+
+
+def _hidden(name: str, value: Any) -> str | None:
+    """What is shown instead of a knob that may hold secrets."""
+    if name == "proxies" and value:
+        return f"{len(value)} given" if isinstance(value, tuple | Mapping) else type(value).__name__
+    if name == "headers" and any(map(is_secret, value)):
+        return ", ".join(f"{k}: {'***' if is_secret(k) else v}" for k, v in value.items())
+    return None
 
 
 def written(value: object) -> str:
@@ -384,7 +514,7 @@ def _parsed(name: str, value: object, origin: str) -> Any:
         return KNOBS[name].metadata["parse"](value)
     except ValueError as why:
         where = origin if origin.startswith(("--", PREFIX)) or origin == name else f"{name} (from {origin})"
-        raise ConfigError(f"{where} = {value!r} cannot be used: {why}") from None
+        raise ConfigError(f"{where}{_given(name, value)} cannot be used: {why}") from None
 
 
 def _known(found: Mapping[str, Any], origin: str) -> Mapping[str, Any]:

@@ -110,7 +110,11 @@ def _cells(running: Running) -> list[Text]:
         Text(size(progress.size), style="dim"),
         Text(f"{sum(lane.waiting + lane.parked for lane in lanes):,} to go", style="dim"),
     ]
-    if held:
+    failing = [lane.door for lane in lanes if lane.door is not None and lane.door.state != "closed" and lane.waiting]
+    if failing:
+        wait = max(0.0, min(door.next_at for door in failing) - now)
+        cells.append(Text(f"{many(len(failing), 'host')} failing, next try in {span(wait)}", style="red"))
+    elif held:
         cells.append(Text(f"{many(held, 'host')} waiting", style="yellow"))
     if bound is not None and bound.seconds >= 1:
         cells.append(Text(f"at least {span(bound.seconds)} left", style="dim"))
@@ -143,7 +147,8 @@ def resuming(run: int, left: Pending) -> str:
 
 def summary(report: Report, scraper: str) -> str:
     """One line on how a run went."""
-    parts = [many(report.pages, "page"), many(report.items, "item")]
+    same = sum(report.by_reason.get(reason, 0) for reason in _AS_BEFORE)
+    parts = [many(report.pages, "page"), *([f"{same:,} unchanged"] if same else []), many(report.items, "item")]
     for name, value in (("failed", report.failed), ("skipped", report.skipped), ("retried", report.retried)):
         if value:
             parts.append(f"{value:,} {name}")
@@ -152,12 +157,17 @@ def summary(report: Report, scraper: str) -> str:
     return f"run {report.run} ({scraper}) {told_ending(report)}: {', '.join(parts)} in {took}"
 
 
+#: Pages that were as an earlier run read them.
+_AS_BEFORE = ("unchanged", "fresh")
+#: Endings that nobody need look into.
+_WELL = frozenset({"ok", "redirect", "sitemap", "robots_sitemaps", "file", *_AS_BEFORE})
 _ENDINGS = {
     "done": "finished",
     "max_pages": "stopped at --max-pages",
     "max_items": "stopped at --max-items",
     "interrupted": "interrupted",
     "start_failed": "failed, no start URL gave a page",
+    "held": "stopped, all that is left waits for hosts that are held or failing",
 }
 
 
@@ -169,7 +179,7 @@ def told_ending(report: Report) -> str:
 
 def reasons(report: Report) -> str:
     """What ended walks other than well, most frequent first; empty if nothing did."""
-    odd = {k: v for k, v in report.by_reason.items() if k not in ("ok", "redirect")}
+    odd = {k: v for k, v in report.by_reason.items() if k not in _WELL}
     return ", ".join(f"{n:,} {reason}" for reason, n in sorted(odd.items(), key=lambda pair: -pair[1]))
 
 

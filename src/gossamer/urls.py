@@ -1,6 +1,7 @@
 """URLs: resolved and written as browsers do (WHATWG), compared by a digest.
 
-Every URL inside Gossamer is absolute, http or https, in WHATWG form and without a fragment.
+Every URL inside Gossamer is absolute, http or https, in WHATWG form, without a fragment and without a user's
+name and password: those would end in logs and in the store.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 import ada_url
 
@@ -57,6 +58,12 @@ def _join(base: str, href: str) -> str | None:
 
 
 def _plain_join(base: str, href: str) -> str | None:
+    url = join(base, href)
+    return split_login(url)[0] if url is not None and "@" in url else url
+
+
+def join(base: str, href: str) -> str | None:
+    """As browsers join: like `resolve`, with the login that stands in the reference."""
     try:
         url = ada_url.join_url(base, href)
     except ValueError:
@@ -68,33 +75,64 @@ _cached_join = lru_cache(maxsize=65536)(_plain_join)
 
 
 def absolute(url: str) -> str:
-    """The WHATWG form of an absolute http(s) URL, without its fragment.
+    """The WHATWG form of an absolute http(s) URL, without its fragment and its login.
 
     Raises ConfigError, in words for the person who typed it.
     """
+    return with_login(url)[0]
+
+
+def with_login(url: str) -> tuple[str, tuple[str, str] | None]:
+    """As `absolute`, and the login (user, password) that stood in the URL, if one did."""
     try:
         form = ada_url.normalize_url(url.strip())
     except ValueError:
-        raise ConfigError(f"{url!r} is not a URL: write it like https://example.org/path") from None
+        raise ConfigError(f"{shown(url)} is not a URL: write it like https://example.org/path") from None
     if not form.startswith(_SCHEMES):
         scheme = form.partition(":")[0]
-        raise ConfigError(f"{url!r} cannot be fetched: only http and https are, not {scheme!r}")
-    return form.partition("#")[0]
+        raise ConfigError(f"{shown(url)} cannot be fetched: only http and https are, not {scheme!r}")
+    return split_login(form.partition("#")[0])
+
+
+def shown(url: str) -> str:
+    """A URL in a message, without a password that may stand in it."""
+    # Up to the last @: in a text that is no URL, nobody knows where a password ends.
+    return repr(re.sub(r"(?s)^((?:[a-zA-Z][a-zA-Z0-9+.-]*://)?).*@", r"\1***@", url))
+
+
+def split_login(url: str) -> tuple[str, tuple[str, str] | None]:
+    """A URL without its login, and the login: (user, password).
+
+    >>> split_login("https://me:pw@a.org/x")
+    ('https://a.org/x', ('me', 'pw'))
+    """
+    scheme, _, rest = url.partition("://")
+    end = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
+    login, at, name = rest[:end].rpartition("@")
+    if not at:
+        return url, None
+    user, _, password = login.partition(":")
+    return f"{scheme}://{name}{rest[end:]}", (unquote(user), unquote(password))
 
 
 def typed(text: str) -> str:
     """What a person means who types `example.org/docs` or `localhost:8000`: as `absolute`, scheme filled in."""
+    return typed_with_login(text)[0]
+
+
+def typed_with_login(text: str) -> tuple[str, tuple[str, str] | None]:
+    """As `typed`, and the login (user, password) that stood in the URL, if one did."""
     text = text.strip()
     if not text:
         raise ConfigError("an empty URL was given: write it like https://example.org/")
     if _HAS_SCHEME.match(text) and not _HOST_AND_PORT.match(text):
-        return absolute(text)
-    url = absolute("https://" + text)
+        return with_login(text)
+    url, login = with_login("https://" + text)
     name = hostname(url)
     if "." not in name.strip(".") and not name.startswith("[") and name != "localhost":
-        raise ConfigError(f"{text!r} is not a URL: write it like https://example.org/path")
+        raise ConfigError(f"{shown(text)} is not a URL: write it like https://example.org/path")
     local = name == "localhost" or name.startswith("[") or name.replace(".", "").isdigit()
-    return absolute("http://" + text) if local else url
+    return (absolute("http://" + text) if local else url), login
 
 
 def origin(url: str) -> str:

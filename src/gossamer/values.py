@@ -23,6 +23,18 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 #: The handler a Request goes to unless it says otherwise.
 PARSE = "parse"
+#: Headers that hold secrets.
+SENSITIVE = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "api-key"})
+#: Words in the names of other headers that hold secrets.
+_SECRET = frozenset({"auth", "token", "secret", "password", "key", "apikey", "session", "jwt", "credentials"})
+#: Statuses that send a client elsewhere, if they say where.
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def is_secret(header: str) -> bool:
+    """Whether a header of this name is likely to hold a secret: shown to nobody, and sent to no stranger."""
+    name = header.lower()
+    return name in SENSITIVE or not _SECRET.isdisjoint(name.replace("_", "-").split("-"))
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -50,6 +62,16 @@ class Request(msgspec.Struct, frozen=True):
     revisit: bool = False
     #: Whatever the handler wants to know; JSON values.
     carry: dict[str, Any] | None = None
+    #: The session it belongs to: requests of one name share cookies, identity and proxy.
+    session: str | None = None
+    #: The country its proxy should be in: two letters.
+    country: str | None = None
+    #: Whether a browser shows the page first; left out: as the scraper says.
+    render: bool | None = None
+    #: For a rendered page: the CSS selector to wait for.
+    wait_for: str | None = None
+    #: Where its body is kept as a file, below the scraper's `files` folder: what `page.download` gives.
+    save: str | None = None
 
     # What follows is kept by the engine.
 
@@ -112,9 +134,15 @@ class Request(msgspec.Struct, frozen=True):
             raise ValueError(f"its method {self.method!r} is none of {', '.join(METHODS)}")
         if self.json is not None and self.data is not None:
             raise ValueError("it has both json and data: give one of them")
+        for field in ("session", "country", "wait_for", "save"):
+            text = getattr(self, field)
+            if not (text is None or (isinstance(text, str) and text and len(text) <= 1024 and text.isprintable())):
+                raise ValueError(f"its {field} is {text!r:.80}: write one line of text")
         for name, text in (self.headers or {}).items():
             if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
                 raise ValueError(f"{name!r} is no header name")
+            if name.lower() in SENSITIVE:
+                raise ValueError(f"its header {name} would be stored: put secrets into self.secrets, or `headers`")
             if not (isinstance(text, str) and text.isprintable()):
                 raise ValueError(f"its header {name} is {text!r}: write one line of text")
         try:
@@ -228,6 +256,13 @@ class Response(msgspec.Struct, frozen=True):
     elapsed: float
     #: The body was not read, because its type was not asked for.
     unread: bool = False
+    #: The file that holds the body, where that is too large for memory or was to be saved; `body` is empty then.
+    file: str | None = None
+    #: Of a body in a file: its bytes, and its SHA-256 in hex.
+    file_size: int = 0
+    sha256: str | None = None
+    #: The address that answered, if it is known.
+    remote: str | None = None
 
     @property
     def content_type(self) -> str:
@@ -300,11 +335,55 @@ class Outcome(msgspec.Struct, frozen=True):
     not_before: float = 0.0
     #: For LATER: whether this cost one of the request's attempts.
     attempt: bool = False
+    #: What the next visit should know, where a scraper visits pages again only if they changed.
+    visit: Visit | None = None
+    #: Items (kind, key) that an unchanged page still stands for.
+    seen: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_page(self) -> bool:
         """Whether a page was fetched and read."""
         return self.ending is Ending.DONE and self.reason == "ok"
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """What a page was like when it was last read, and what came out of it."""
+
+    #: The request's fingerprint.
+    digest: str
+    #: When it was fetched, and last found unchanged, in seconds since 1970.
+    fetched: float
+    checked: float
+    etag: str | None
+    modified: str | None
+    #: Of the body, in hex.
+    sha256: str
+    #: What it led to, and the items (kind, key) it gave.
+    found: tuple[Request, ...] = ()
+    items: tuple[tuple[str, str], ...] = ()
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something about a host that politeness depends on: what it asked for, or what we decided."""
+
+    host: str
+    #: In seconds since 1970.
+    at: float
+    #: "retry_after", "crawl_delay", "breaker_open", "breaker_closed" or "slowed".
+    kind: str
+    #: How long it holds, or the least time between two requests from now on.
+    seconds: float
+    #: A sentence for a person.
+    detail: str = ""
+
+
+class Start(msgspec.Struct, frozen=True):
+    """One start of a run, and the limits it promised to keep."""
+
+    run: int
+    at: float
+    #: rate (seconds between requests), per_host, robots, agent, pace_per, max_crawl_delay.
+    limits: dict[str, Any]
 
 
 class Fetch(msgspec.Struct, frozen=True):
@@ -319,6 +398,8 @@ class Fetch(msgspec.Struct, frozen=True):
     reason: str
     #: The request it was made for; 0 for robots.txt.
     request_id: int = 0
+    #: More than the reason says: the proxy it went through, what was wrong.
+    detail: str | None = None
 
 
 class RunState(enum.StrEnum):

@@ -74,5 +74,10 @@ async def everything(store: Store, lease: Lease) -> list[Any]:
         pages,
         [await store.why(page["url"]) for page in pages],
         [item async for item in store.items(None, None)],
-        await store.source(HOST),
+        await store.sources(),
+        await store.robots(A.rstrip("/")),
+        await store.notices(),
+        await store.starts(None),
+        await store.host_counts(run_id),
+        [line async for line in store.fetch_log(None)],
     ]

@@ -58,11 +58,11 @@ async def test_any_text_in_an_outcome(store: Opener, text: str) -> None:
     async with store() as s:
         lease = await begin(s, A)
         request = (await ready(s, lease))[0]
-        attempt = Fetch(A, HOST, 1.0, 0.1, 0, 0, text, request.id)
+        attempt = Fetch(A, HOST, 1.0, 0.1, 0, 0, text, request.id, text)
         await settle(s, lease, Outcome(request, Ending.FAILED, text, text), fetches=[attempt])
         (story,) = await s.why(A)
         back = kept(text)
-        assert (story.reason, story.detail, story.fetches) == (back, back, [(1.0, 0.1, 0, back)])
+        assert (story.reason, story.detail, story.fetches) == (back, back, [(1.0, 0.1, 0, back, back)])
         (page,) = [page async for page in s.pages(lease.run, None)]
         assert (page["reason"], page["detail"]) == (back, back)
         run = await s.run(lease.run)
@@ -123,6 +123,10 @@ BODIES = {
     "odd method": {"method": "pRoPFiND"},
     "redirected": {"via": (f"{A}one", f"{A}two"), "hops": 2},
     "empty carry": {"carry": {}, "headers": {}},
+    "session": {"session": "login 🕸", "country": "dk"},
+    "rendered": {"render": True, "wait_for": "main > .item:not([hidden])"},
+    "not rendered": {"render": False, "wait_for": ""},
+    "saved": {"save": "reports/2026/ü.pdf", "session": ""},
 }
 
 

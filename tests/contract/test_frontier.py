@@ -48,6 +48,7 @@ SAME = [
     (Request(f"{A}x"), Request(f"{A}x", priority=9)),
     (Request(f"{A}x"), Request(f"{A}x", headers={"accept": "text/plain"})),
     (Request(f"{A}x"), Request(f"{A}x", carry={"n": 1})),
+    (Request(f"{A}x"), Request(f"{A}x", session="s", country="dk", render=True, wait_for="a", save="b")),
     (Request(f"{A}?b=2&a=1"), Request(f"{A}?a=1&b=2")),
     (Request(f"{A}%7euser"), Request(f"{A}~user")),
     (Request(f"{A}x", json={"q": 1}), Request(f"{A}x", method="post", json={"q": 1})),
@@ -175,6 +176,8 @@ async def test_roots_are_the_start_urls_and_what_they_redirected_to(store: Opene
         assert sorted(await s.roots(lease.run, by_host=False)) == sorted([f"{A}docs/", f"{A}blog/", B, hop.url])
         by_host = await s.roots(lease.run, by_host=True)
         assert sorted(url.split("/")[2] for url in by_host) == [HOST, "b.example:8443", "www.a.example"]
+        assert sorted(url.split("/")[2] for url in await s.given_hosts(lease.run)) == [HOST, "b.example:8443"]
+        assert await s.given_hosts(4711) == []
         assert await s.roots(4711, by_host=True) == []
         assert await s.roots(4711, by_host=False) == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from gossamer.errors import LeaseLost
 from gossamer.storage.store import Batch, SourceNote, Store
-from gossamer.values import Drop, Ending, Fetch, Item, Lease, Outcome, Request
+from gossamer.values import Drop, Ending, Fetch, Item, Lease, Notice, Outcome, Request, Visit
 from tests.contract.conftest import Opener
 from tests.contract.steps import HOST, A, begin, done, everything, later, played, ready, ready_urls, settle
 
@@ -85,12 +85,20 @@ async def test_a_group_that_fails_changes_nothing_at_all(store: Opener) -> None:
         before = await everything(s, lease)
         group = Batch(
             outcomes=[
-                done(first, f"{A}found", items=(item("k"),), dropped=(Drop(Request(f"{A}no"), "exclude"),)),
+                done(
+                    first,
+                    f"{A}found",
+                    items=(item("k"),),
+                    seen=(("item", "k"),),
+                    dropped=(Drop(Request(f"{A}no"), "exclude"),),
+                    visit=Visit("digest", 1.0, 1.0, None, None, "0"),
+                ),
                 done(Request(f"{A}nowhere", id=10**9)),
             ],
             claims=[second.id],
             fetches=[Fetch(A, HOST, 1.0, 0.1, 500, 0, "http_500", second.id)],
             sources=[SourceNote(HOST, 1.0, 2.0)],
+            notices=[Notice(HOST, 1.0, "slowed", 2.0)],
             seconds=3.0,
         )
         with pytest.raises(LeaseLost):
@@ -98,6 +106,7 @@ async def test_a_group_that_fails_changes_nothing_at_all(store: Opener) -> None:
         assert await everything(s, lease) == before
         assert await s.why(f"{A}found") == []
         assert await s.why(f"{A}no") == []
+        assert await s.visits("quotes", ["digest"]) == {}
 
 
 @played
@@ -246,12 +255,12 @@ async def test_earlier_fetches_are_told_oldest_first(store: Opener) -> None:
         request = (await ready(s, lease))[0]
         robots = Fetch(f"{A}robots.txt", HOST, 1.0, 0.1, 200, 9, "robots")
         for n in (2, 3):
-            attempt = Fetch(A, HOST, float(n), 0.5, 503, 7, "http_503", request.id)
+            attempt = Fetch(A, HOST, float(n), 0.5, 503, 7, "http_503", request.id, f"by way {n}")
             await settle(s, lease, later(request, 5000.0), fetches=[robots, attempt])
             await s.wake(lease.run, 1e9)
         await settle(s, lease, done(request))
         (story,) = await s.why(A)
-        assert story.fetches == [(2.0, 0.5, 503, "http_503"), (3.0, 0.5, 503, "http_503")]
+        assert story.fetches == [(2.0, 0.5, 503, "http_503", "by way 2"), (3.0, 0.5, 503, "http_503", "by way 3")]
         assert (story.attempts, story.state, story.status) == (2, "done", 200)
 
 

@@ -5,7 +5,10 @@ A reader who copies an example reaches the real practice sites; a test reaches t
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -35,6 +38,7 @@ class Places:
         """A text with every public address replaced by its local one."""
         for name, site in self._sites.items():
             text = text.replace(f"https://{name}", site.url("").rstrip("/"))
+            text = text.replace(f"forget {name}", f"forget {site.authority}")
         return text
 
     def public(self, text: str) -> str:
@@ -51,6 +55,11 @@ def places() -> Iterator[Places]:
         "quotes.toscrape.com": quotes,
         "books.toscrape.com": books,
         "api.example": api,
+        "news.example": news,
+        "files.example": files,
+        "busy.example": busy,
+        "shut.example": shut,
+        "hostile.example": hostile,
         "example.org": example,
     }
     with ExitStack() as stack:
@@ -87,6 +96,9 @@ def quotes(site: Site) -> None:
             ),
         )
     site.page("/tag/*", _html("Quotes to Scrape", "<h3>Viewing tag</h3>"))
+    # What a script writes into a page of its own, as on the real site.
+    written = json.dumps(_quote_page(1).partition("<body>")[2]).replace("</", "<\\/")
+    site.page("/js/", _html("Quotes to Scrape", f"<script>document.body.innerHTML += {written}</script>"))
     for number in range(1, LAST + 1):
         site.json(f"/api/quotes?page={number}", _quote_answer(number))
 
@@ -148,7 +160,9 @@ def api(site: Site) -> None:
 
 def example(site: Site) -> None:
     """A small site with every kind of ending: read, forbidden, gone, elsewhere."""
-    site.robots("User-agent: *\nDisallow: /private/\n")
+    site.robots(f"User-agent: *\nDisallow: /private/\nSitemap: {site.url('/sitemap.xml')}\n")
+    rows = "".join(f"<url><loc>/docs/{n}</loc><lastmod>2026-01-{n:02}</lastmod></url>" for n in range(1, 31))
+    site.page("/sitemap.xml", f"<urlset>{rows}</urlset>", headers={"Content-Type": "application/xml"})
     site.page(
         "/",
         _html(
@@ -161,6 +175,55 @@ def example(site: Site) -> None:
     site.page("/docs/", _html("Docs", f"<h1>Docs</h1>{chapters}"))
     for n in range(1, 31):
         site.page(f"/docs/{n}", _html(f"Chapter {n}", f"<h1>Chapter {n}</h1><p>About as long as it must be.</p>"))
+
+
+def news(site: Site) -> None:
+    """A front page that is another one on each visit, and articles that stay as they are."""
+    links = "".join(f'<a class="article" href="/{n}">Article {n}</a>' for n in range(1, 4))
+    visits = itertools.count(1)
+    site.handler("/", lambda hit: Answer(body=_html("News", f"<p>Visitor {next(visits)}</p>{links}")))
+    for n in range(1, 4):
+        site.versioned(f"/{n}", [_html(f"Article {n}", f"<h1>Article {n}</h1><p>It was a quiet day.</p>")])
+    rows = "".join(f"<item><title>Article {n}</title><link>{site.url(f'/{n}')}</link></item>" for n in range(1, 4))
+    feed = f"<rss version='2.0'><channel><title>News</title>{rows}</channel></rss>"
+    site.page("/feed.xml", feed, headers={"Content-Type": "application/rss+xml"})
+
+
+def files(site: Site) -> None:
+    """Reports to download; the way to the second one breaks off, and the next try brings the rest."""
+    years, halves = (2024, 2025), [150_000, sys.maxsize] * 20
+    site.page("/", _html("Reports", "".join(f'<a class="pdf" href="/reports/{y}.pdf">{y}</a>' for y in years)))
+    for year in years:
+        report = b"%PDF-1.7\n" + f"The report of {year}.\n".encode() * 20_000
+        site.download(f"/reports/{year}.pdf", report, cut=[] if year == 2024 else halves, kind="application/pdf")
+    site.handler("/all.csv", lambda hit: Answer(body=b"year,place,number\n" * 600_000))
+    site.json("/reports.json", [{"year": year, "url": f"/reports/{year}.pdf"} for year in years])
+
+
+def busy(site: Site) -> None:
+    """A site that wants its time, and for a moment cannot have visitors."""
+    site.robots("User-agent: *\nCrawl-delay: 0.3\n")
+    site.page("/", _html("Busy", '<a href="/a">A</a> <a href="/b">B</a>'))
+    site.flaky("/a", status=429, retry_after="1", then=_html("A", "<h1>A</h1>"))
+    site.page("/b", _html("B", "<h1>B</h1>"))
+
+
+def shut(site: Site) -> None:
+    """A site that asks to come again in two hours."""
+    site.page("/", _html("Shut", '<a href="/inside">Inside</a>'))
+    site.flaky("/inside", times=math.inf, status=503, retry_after="7200")
+
+
+def hostile(site: Site) -> None:
+    """A site that means no good."""
+    bad = ("/onward", "/bomb", "/headers", "/round", "/endless", "/shop/list/shop/list/shop/list/")
+    links = "".join(f'<a href="{path}">x</a>' for path in ("http://169.254.169.254/latest/meta-data/", *bad))
+    site.page("/", _html("Welcome", f"<h1>Welcome</h1>{links}"))
+    site.redirect("/onward", "http://10.0.0.1/admin")
+    site.bomb("/bomb")
+    site.huge_headers("/headers")
+    site.redirect_loop("/round")
+    site.huge("/endless")
 
 
 def write_examples(folder: Path) -> None:

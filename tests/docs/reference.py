@@ -34,9 +34,13 @@ def parts(page: Path) -> set[str]:
 
 
 def commands() -> dict[str, Any]:
-    """Every command by name; `gossamer` is the program itself."""
+    """Every command by name, those of a group after its own; `gossamer` is the program itself."""
     root: Any = typer.main.get_command(app)
-    return {"gossamer": root, **root.commands}
+    found = {"gossamer": root}
+    for name, command in root.commands.items():
+        found[name] = command
+        found |= {f"{name} {sub}": each for sub, each in getattr(command, "commands", {}).items()}
+    return found
 
 
 def _part(name: str) -> str:
@@ -93,13 +97,15 @@ def _settings_table(kind: Any) -> str:
 
 
 def _flag(name: str) -> str:
-    known = {opt for command in commands().values() for p in command.params for opt in p.opts}
-    given = [flag for flag in (f"--{name.replace('_', '-')}", f"--no-{name}") if flag in known]
+    known = {opt for command in ("crawl", "run") for p in commands()[command].params for opt in p.opts}
+    spelled = (f"--{name.replace('_', '-')}", f"--no-{name}", f"--{name.removesuffix('ies')}y")
+    given = [flag for flag in spelled if flag in known]
     return f"`{given[0]}`" if given else ""
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [list(columns), *(list(row) for row in rows)]
+    # A bar would end its cell.
+    lines = [[cell.replace("|", r"\|") for cell in line] for line in (columns, *rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

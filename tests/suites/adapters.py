@@ -7,18 +7,26 @@ Run a suite with PYTHONPATH=tests/suites, for example
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any
 
 import ada_url
 
 from gossamer import urls
 from gossamer.errors import Broken, FetchError
+from gossamer.fetch import retry
+from gossamer.fetch.addresses import Addresses
+from gossamer.fetch.agents import Identity
 from gossamer.fetch.client import Client
+from gossamer.fetch.way import Way
 from gossamer.parse import encoding
 from gossamer.parse.page import Page
+from gossamer.polite import breaker
+from gossamer.polite.limits import Bucket
 from gossamer.polite.robots import Robots as Rules
-from gossamer.settings import ScraperConfig
+from gossamer.settings import USER_AGENT, ScraperConfig
 from gossamer.values import Headers, Request, Response
 
 _HTML = Headers((("content-type", "text/html"),))
@@ -45,7 +53,8 @@ def links(body: bytes, url: str) -> list[str]:
 
 def resolve(href: str, base: str | None) -> str | None:
     """url: what a reference means. We drop fragments and the suite wants them: ada-url puts them back."""
-    found = urls.resolve(href, base) if base else urls.absolute(href)
+    # Gossamer takes a login out of a URL; how it is joined and written is another matter.
+    found = urls.join(base or "about:blank", href)
     if found is None:
         return None
     whole = ada_url.join_url(base, href) if base else ada_url.normalize_url(href)
@@ -55,19 +64,20 @@ def resolve(href: str, base: str | None) -> str | None:
 
 def comparable(url: str) -> str | None:
     """url: the key by which we know a URL again. A relative one is read as if it stood on a page."""
-    form = urls.resolve(url, "http://page.test/")
+    form = urls.join("http://page.test/", url)
     return urls.comparable(form) if form else None
 
 
 async def fetcher() -> tuple[Callable[..., Awaitable[dict[str, Any]]], Callable[[], Awaitable[None]]]:
     """http: our client, with redirects followed, and a broken connection tried once more, as the engine does."""
     client = Client()
+    way = Way(Identity(USER_AGENT), Addresses(private=True))
 
     async def ask(url: str, config: ScraperConfig) -> Response:
         try:
-            return await client.fetch(Request(url), config)
+            return await client.fetch(Request(url), config, way)
         except Broken:
-            return await client.fetch(Request(url), config)
+            return await client.fetch(Request(url), config, way)
 
     async def fetch(
         url: str,
@@ -109,3 +119,74 @@ class Robots:
 
     def crawl_delay(self, agent: str) -> float | None:
         return self._for(agent).delay or None
+
+    @property
+    def sitemaps(self) -> list[str]:
+        return self._for("*").sitemaps
+
+
+class Breaker:
+    """resilience: the breaker of a host, with its clock."""
+
+    def __init__(self, config: dict[str, Any], clock: Callable[[], float]) -> None:
+        probes = config.get("half_open_calls", 1)
+        self._clock = clock
+        self._breaker = breaker.Breaker(
+            breaker.Policy(
+                failures=config.get("fail_max"),
+                rate=config.get("failure_rate"),
+                window=config.get("window_seconds", 60.0),
+                least=config.get("min_calls", 1),
+                wait=config.get("reset_timeout") or config.get("open_seconds") or 30.0,
+                successes=config.get("success_threshold", probes),
+                probes=probes,
+            )
+        )
+
+    @property
+    def state(self) -> str:
+        return self._breaker.state
+
+    def try_acquire(self) -> bool:
+        return self._breaker.acquire(self._clock())
+
+    def on_success(self) -> None:
+        self._breaker.success(self._clock())
+
+    def on_failure(self) -> None:
+        self._breaker.failure(self._clock())
+
+    def on_ignored(self) -> None:
+        self._breaker.release()
+
+    def release(self) -> None:
+        self._breaker.release()
+
+    def open(self) -> None:
+        self._breaker.open(self._clock())
+
+    def close(self) -> None:
+        self._breaker.close()
+
+
+class Limiter:
+    """resilience: a bucket with as many tokens as the rate says, and somebody who waits for them."""
+
+    def __init__(self, rate: float, per: float) -> None:
+        self._bucket = Bucket(per / rate, capacity=int(rate))
+
+    async def acquire(self, tokens: int = 1) -> None:
+        now = asyncio.get_running_loop().time
+        while (wait := self._bucket.ready_at(tokens) - now()) > 0:  # noqa: ASYNC110 - it is time that is waited for
+            await asyncio.sleep(wait)
+        self._bucket.take(now(), tokens)
+
+
+def retry_after(value: str, now: datetime) -> float | None:
+    """resilience: what a Retry-After header says."""
+    return retry.seconds_asked(value, now.timestamp())
+
+
+def backoff(attempt: int, base: float, factor: float, longest: float | None, least: float) -> float:
+    """resilience: the longest wait before a try; ours is a random part of it."""
+    return retry.ceiling(attempt, base, factor, longest, least)

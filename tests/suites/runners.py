@@ -15,6 +15,18 @@ HERE = Path(__file__).parent
 #: Name of a part -> (right, of how many).
 Scores: TypeAlias = Mapping[str, tuple[int, int]]
 
+_RESILIENCE = {
+    "breaker": "adapters:Breaker",
+    "limiter": "adapters:Limiter",
+    "retry-after": "adapters:retry_after",
+    "backoff": "adapters:backoff",
+}
+_RESILIENCE_PEERS = {
+    "breaker": "peer:pybreaker",
+    "limiter": "peer:aiolimiter",
+    "retry-after": "peer:urllib3",
+    "backoff": "peer:tenacity",
+}
 _SCORE = re.compile(r"^(\S.*?):?\s+(?:charset )?(\d+)/(\d+)\b", re.MULTILINE)
 _IDENTICAL = re.compile(r"^links/\S+\s+pages=(\d+) identical=(\d+)", re.MULTILINE)
 
@@ -52,6 +64,13 @@ def mime(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
 def robots(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
     """What robots.txt files allow, by the RFC and by Google's parser."""
     return _run(python, suites / "robots" / "run.py", "--adapter", adapter)
+
+
+def resilience(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Breakers, buckets, Retry-After and growing waits: ours, or for each part the peer that is known for it."""
+    names = _RESILIENCE_PEERS if adapter.startswith("peer:") else _RESILIENCE
+    args = [arg for option, name in names.items() for arg in (f"--{option}", name)]
+    return _run(python, suites / "resilience" / "run.py", *args)
 
 
 def _run(python: str, runner: Path, *args: str) -> Scores:

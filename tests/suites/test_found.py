@@ -12,7 +12,10 @@ import pytest
 
 from gossamer import urls
 from gossamer.errors import Broken, FetchError, TooLarge
+from gossamer.fetch.addresses import Addresses
+from gossamer.fetch.agents import Identity
 from gossamer.fetch.client import Client
+from gossamer.fetch.way import Way
 from gossamer.settings import ScraperConfig
 from gossamer.testing import Answer, Hit, Site
 from gossamer.values import Request, Response
@@ -23,11 +26,12 @@ RAW_DEFLATE = zlib.compress(TEXT)[2:-4]
 
 def fetch(*addresses: str, method: str = "GET", **knobs: object) -> Response:
     """The answer to the last of several requests, sent one after another by one client."""
+    way = Way(Identity("t/1"), Addresses(private=True))
 
     async def main() -> Response:
         async with Client() as client:
             for url in addresses:
-                response = await client.fetch(Request(url, method=method), ScraperConfig(**knobs))
+                response = await client.fetch(Request(url, method=method), ScraperConfig(**knobs), way)
             return response
 
     return asyncio.run(main())

@@ -46,11 +46,23 @@ FLOORS: dict[str, tuple[Callable[..., runners.Scores], str, dict[str, int]]] = {
             "wpt-odd": 10,
         },
     ),
-    "mime": (runners.mime, "charset", {"mime": 15}),
+    "mime": (runners.mime, "charset", {"mime": 18}),
     "robots": (
         runners.robots,
         "Robots",
-        {"rfc9309": 92, "google-only": 70, "protego": 317, "crawl-delay": 6, "corpus-vs-google": 17695},
+        {
+            "rfc9309": 98,
+            "google-only": 70,
+            "protego": 317,
+            "crawl-delay": 6,
+            "sitemaps": 3,
+            "corpus-vs-google": 17695,
+        },
+    ),
+    "resilience": (
+        runners.resilience,
+        "Breaker",
+        {"breaker": 12, "limiter": 5, "retry-after": 8, "backoff": 23},
     ),
 }
 

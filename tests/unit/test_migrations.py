@@ -25,8 +25,8 @@ from gossamer.storage.migrations import upgrade as migrations
 from gossamer.storage.migrations import write_head
 from gossamer.storage.schema import metadata
 from gossamer.storage.sqlite import SqliteStore
-from gossamer.storage.store import Draft
-from gossamer.values import Run
+from gossamer.storage.store import Batch, Draft, SourceNote
+from gossamer.values import Ending, Outcome, Run, Visit
 
 
 def form(db: sqlite3.Connection) -> list[tuple[str, str]]:
@@ -136,7 +136,7 @@ import sqlalchemy as sa
 from alembic import op
 revision, down_revision, branch_labels, depends_on = "9999", "{head}", None, None
 def upgrade():
-    op.add_column("source", sa.Column("breaker", sa.Text(), nullable=False, server_default="closed"))
+    op.add_column("source", sa.Column("grade", sa.Text(), nullable=False, server_default="good"))
     op.execute("update run set reason = 'migrated'")
     {then}
     op.create_table("schedule", sa.Column("id", sa.Integer(), primary_key=True))
@@ -183,9 +183,68 @@ def test_an_old_store_is_brought_up_to_date_with_all_that_is_in_it(store: str, n
     with closing(sqlite3.connect(store)) as db:
         assert db.execute("select version_num from alembic_version").fetchall() == [("9999",)]
         names = dict(form(db))
-        assert "breaker" in names["source"]
+        assert "grade" in names["source"]
         assert "schedule" in names
     assert newer(store).stdout == "migrated\n", "and then it is left as it is"
+
+
+def test_a_store_of_the_first_form_is_brought_up_to_date_with_all_that_is_in_it(store: str) -> None:
+    """Written by the Gossamer of that time: with a page read, one parked, one in flight, and one waiting."""
+    with closing(sqlite3.connect(store)) as db:
+        db.executescript(Path(__file__).with_name("store_0001.sql").read_text("utf-8"))
+        db.execute("pragma journal_mode = wal")
+        before = {table: db.execute(f"select * from {table}").fetchall() for table in OLD_TABLES}
+    with pytest.raises(StoreError, match="has an old form"):
+        opened(store, owner=False)
+    asyncio.run(_open(store))
+    with closing(sqlite3.connect(store)) as db:
+        for table, rows in before.items():
+            kept = [row[: len(old)] for row, old in zip(db.execute(f"select * from {table}"), rows, strict=True)]
+            assert kept == rows
+    assert form_of(store) == _new_form()
+    asyncio.run(_work_on_an_old_store(store))
+
+
+OLD_TABLES = ("run", "run_reason", "request", "fetch", "item", "sighting", "source", "lease")
+
+
+def _new_form() -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        for statement in migrations.head_form():
+            db.execute(statement)
+        return form(db)
+
+
+async def _open(path: str) -> None:
+    async with SqliteStore(path):
+        pass
+
+
+async def _work_on_an_old_store(path: str) -> None:
+    a = "https://a.example/"
+    async with SqliteStore(path) as store:
+        (run,) = await store.runs()
+        assert (run.scraper, run.params, run.pages, run.items) == ("quotes", {"q": "art"}, 1, 1)
+        assert run.by_reason == {"ok": 1, "scope": 1}
+        left = await store.pending(run.id)
+        assert (left.settled, left.waiting, left.parked, left.in_flight) == (1, 3, 1, 1)
+        assert await store.sources() == [SourceNote("a.example", 1001.0, 1002.5)]
+        assert [(line.started, line.reason) async for line in store.fetch_log(run.id)] == [
+            (999.0, "robots"),
+            (1000.0, "ok"),
+            (1001.0, "timeout"),
+        ]
+        assert [story.fetches for story in await store.why(f"{a}slow")] == [[(1001.0, 2.0, 0, "timeout", None)]]
+        assert await store.starts(None) == await store.notices() == []
+        assert await store.host_counts(run.id) == {"a.example": 4}
+        # And it is gone on with.
+        lease = await store.acquire(run.id, "heir", 60.0, {"rate": 1.0})
+        post, following = await store.peek(run.id, "a.example", 10, ())
+        assert (post.json, post.carry, following.url) == ({"q": 1}, {"n": 2}, f"{a}next")
+        visit = Visit(following.fingerprint, 1.0, 1.0, None, None, "0")
+        done = Outcome(following, Ending.DONE, started=5.0, visit=visit)
+        await store.settle(lease, Batch(outcomes=[done], sources=[SourceNote("a.example", 5.0, 6.0, breaker="open")]))
+        assert await store.visits("quotes", [visit.digest]) == {visit.digest: visit}
 
 
 def test_a_newer_store_is_refused_by_a_clear_sentence_and_left_alone(store: str, newer: NewerGossamer) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import hashlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import ReadError
-from gossamer.values import Request
+from gossamer.parse.page import Page
+from gossamer.values import Headers, Request, Response
 from tests.unit.pages import URL, page
 
 # --- links ---
@@ -117,6 +121,8 @@ def test_the_title_is_the_pages_own(body: str, title: str | None) -> None:
         (None, " \n<p>", True),
         (None, "{}", False),
         (None, "", False),
+        (None, "<?xml version='1.0'?><rss/>", False),
+        (None, "%PDF-1.7", False),
     ],
 )
 def test_a_page_is_html_if_it_says_so_or_says_nothing_and_looks_like_it(
@@ -145,6 +151,150 @@ def test_json_is_read_with_or_without_a_byte_order_mark() -> None:
 def test_what_is_no_json_is_a_read_error(body: bytes) -> None:
     with pytest.raises(ReadError, match="the body is not JSON: "):
         page(body).json()
+
+
+# --- XML ---
+
+
+def test_xml_is_read_in_whatever_encoding_it_is() -> None:
+    body = '<?xml version="1.0" encoding="windows-1251"?>\n<a b="1"><c>Привет</c></a>'
+    root = page(body.encode("windows-1251"), kind="application/xml").xml
+    assert (root.tag, root.get("b"), root.findtext("c")) == ("a", "1", "Привет")
+    for raw in (b" \n<a>\xc3\xa9</a>", codecs.BOM_UTF8 + b"<a>\xc3\xa9</a>", "\ufeff<a>é</a>".encode("utf-16-le")):
+        assert page(raw, kind="text/xml").xml.text == "é"
+    assert page("<?xml version='1.0' encoding='latin-1'?><a>é</a>").xml.text == "é", "the header counts first"
+
+
+@pytest.mark.parametrize("body", ["", "words", "<a>", "<a></b>", '{"a": 1}', "<a>" * 100_000, "<a>\0</a>"])
+def test_what_is_no_xml_is_a_read_error(body: str) -> None:
+    with pytest.raises(ReadError, match="the body is not XML: "):
+        _ = page(body, kind="text/xml").xml
+
+
+def test_xml_reads_no_files_and_grows_by_no_entities(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    declared = f'<!ENTITY x SYSTEM "{secret.as_uri()}"><!ENTITY y "yy">'
+    root = page(f"<!DOCTYPE a [{declared}]><a>&x;&y;</a>", kind="text/xml").xml
+    assert "secret" not in "".join(root.itertext())
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    for bomb in ("<a>&l11;</a>", '<a b="&l11;"/>'):
+        read = page(f'<!DOCTYPE a [<!ENTITY l0 "lol">{laughs}]>{bomb}', kind="text/xml")
+        with contextlib.suppress(ReadError):
+            assert len("".join(read.xml.itertext())) < 1000
+
+
+# --- files ---
+
+
+def filed(path: Path, body: bytes, kind: str = "text/html", **facts: object) -> Page:
+    """A page whose body is in a file."""
+    path.write_bytes(body)
+    known = {"file": str(path), "file_size": len(body), "sha256": hashlib.sha256(body).hexdigest(), **facts}
+    headers = Headers([("content-type", kind)])
+    return Page(Request(URL), Response(URL, 200, headers, b"", 0.0, 0.0, **known))  # type: ignore[arg-type]
+
+
+def test_a_body_in_a_file_is_read_like_any_other(tmp_path: Path) -> None:
+    read = filed(tmp_path / "body", b"<title>T</title><a href=x>")
+    assert (read.title, read.links, read.kind) == ("T", ["http://a.org/shop/x"], "html")
+    assert (read.file, read.sha256) == (tmp_path / "body", hashlib.sha256(read.body).hexdigest())
+    assert filed(tmp_path / "body", b"[1]", kind="application/json").json() == [1]
+
+
+def test_a_body_in_memory_has_no_file_but_a_digest() -> None:
+    assert page("x").file is None
+    assert page("x").sha256 == hashlib.sha256(b"x").hexdigest()
+
+
+def test_a_file_too_large_for_memory_is_not_read_by_mistake(tmp_path: Path) -> None:
+    read = filed(tmp_path / "film", b"\0\0\0\x20ftypisom", kind="video/mp4", file_size=5 << 30, sha256="5")
+    assert (read.kind, read.sha256) == ("video", "5")
+    with pytest.raises(ReadError, match=r"its body of 5120 MB is too large for memory: read it from page\.file"):
+        _ = read.body
+
+
+def test_a_file_that_is_gone_is_a_read_error(tmp_path: Path) -> None:
+    read = filed(tmp_path / "gone", b"x")
+    (tmp_path / "gone").unlink()
+    with pytest.raises(ReadError, match=r"its body was kept in .*gone, which cannot be read: No such file"):
+        _ = read.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "found"),
+    [("text/html", "", "empty"), ("text/html", "%PDF-1", "pdf"), (None, "[1]", "json"), ("text/html", "words", "html")],
+)
+def test_a_page_knows_what_it_is(kind: str | None, body: str, found: str) -> None:
+    assert page(body, kind=kind).kind == found
+
+
+# --- downloads ---
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("report.pdf", "a.org/shop/report.pdf"),
+        ("http://b.org/", "b.org/index"),
+        ("http://b.org/docs/", "b.org/docs/index"),
+        ("//b.org/r%C3%A9sum%C3%A9.pdf#page=2", "b.org/résumé.pdf"),
+    ],
+)
+def test_a_download_is_named_by_its_url(url: str, path: str) -> None:
+    made = page().download(url)
+    assert (made.save, made.handler, made.verb) == (path, "@file", "GET")
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        ["/x?id=1", "/x?id=2", "/x"],
+        ["/a%2Fb", "/a/b", "/a_b", "/a b", "/a:b"],
+        ["/" + "x" * 300 + "1", "/" + "x" * 300 + "2"],
+        ["/" + "d/" * 20 + "x", "/" + "d/" * 21 + "x"],
+        ["/.htaccess", "/htaccess"],
+        ["http://a.org:8080/x", "http://a.org/x"],
+    ],
+)
+def test_downloads_of_different_urls_have_different_names(urls: list[str]) -> None:
+    paths = [page().download(url).save or "" for url in urls]
+    assert len(set(paths)) == len(urls)
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_every_name_stays_below_its_folder_and_fits_into_a_file_system(path: str, query: str) -> None:
+    made = page().download("http://a.org/" + path.replace("?", "") + "?" + query).save or ""
+    parts = made.split("/")
+    assert all(part and part not in (".", "..") and len(part.encode()) <= 255 for part in parts)
+    assert parts[0] == "a.org"
+    assert made.isprintable()
+    assert len(parts) <= 12
+
+
+@pytest.mark.parametrize(
+    ("to", "path"),
+    [("b.pdf", "b.pdf"), ("deep/er/b.pdf", "deep/er/b.pdf"), ("pdfs/", "pdfs/a.pdf"), ("Ä b.pdf", "Ä b.pdf")],
+)
+def test_a_download_may_be_given_a_place(to: str, path: str) -> None:
+    assert page().download("/a.pdf", to).save == path
+
+
+@pytest.mark.parametrize("to", ["", "/", "/etc/passwd", "../x", "a/../../x", "a//b", "./x", "a\0b", "a\nb", "x" * 300])
+def test_a_place_outside_of_the_folder_is_refused(to: str) -> None:
+    with pytest.raises(ReadError, match=r"a download cannot be saved as .*: give a path below the folder for files"):
+        page().download("/a.pdf", to)
+
+
+def test_a_download_hands_on_what_its_handler_needs() -> None:
+    class Shop:
+        def manual(self) -> None: ...
+
+    made = page().download("/a.pdf", handler=Shop().manual, carry={"sku": 7})
+    assert (made.url, made.to, made.carry) == ("http://a.org/a.pdf", "manual", {"sku": 7})
+    assert page().download("/a.pdf", handler="manual").to == "manual"
+    with pytest.raises(ReadError, match="'mailto:x' cannot be downloaded: only http and https URLs can"):
+        page().download("mailto:x")
 
 
 # --- follow ---

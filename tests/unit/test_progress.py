@@ -82,7 +82,7 @@ def test_the_rate_is_pages_a_second_lately() -> None:
 def _lane(host: str, waiting: int, interval: float = 0.0, held: float = 0.0) -> Lane:
     lane = Lane(host)
     lane.waiting = waiting
-    lane.door = Door(host, set())
+    lane.door = Door(host, set(), [])
     lane.door.slow_to(interval)
     lane.door.hold(held, "held")
     return lane

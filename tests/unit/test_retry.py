@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.errors import ConnectFailed, TooLarge
+from gossamer.errors import Blocked, ConnectFailed, Retry, TooLarge
 from gossamer.fetch import retry
 from gossamer.settings import ScraperConfig
 from gossamer.values import Ending, Request
@@ -45,6 +45,15 @@ def test_what_will_not_change_is_not_tried_again() -> None:
     assert retry.failed(Request("u"), TooLarge("too large"), 0, 0, CONFIG).ending is Ending.FAILED
 
 
+def test_a_page_that_is_no_page_is_tried_again_while_attempts_are_left() -> None:
+    for error in (Retry("not yet"), Blocked("a captcha")):
+        outcome = retry.unusable(Request("u"), response(b"body"), error, CONFIG)
+        assert (outcome.ending, outcome.reason, outcome.detail) == (Ending.LATER, error.reason, str(error))
+        assert (outcome.attempt, outcome.status, outcome.size) == (True, 200, 4)
+        last = retry.unusable(Request("u", attempts=2), response(b"body"), error, CONFIG)
+        assert (last.ending, last.not_before) == (Ending.FAILED, 0.0)
+
+
 @given(st.integers(0, 2000))
 def test_the_wait_grows_to_a_limit_and_is_never_negative(attempts: int) -> None:
     wait = retry.backoff(attempts)
@@ -55,12 +64,27 @@ def test_waits_are_spread_out() -> None:
     assert len({retry.backoff(5) for _ in range(20)}) > 10
 
 
+@given(st.integers(1, 10**6), st.floats(0, 1e6), st.floats(1, 1e6), st.none() | st.floats(0, 1e6), st.floats(0, 100))
+def test_no_wait_is_out_of_bounds(
+    attempt: int, first: float, factor: float, longest: float | None, least: float
+) -> None:
+    wait = retry.ceiling(attempt, first, factor, longest, least)
+    assert wait >= least
+    assert longest is None or wait <= max(least, longest)
+
+
 # --- Retry-After ---
 
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("120", 120.0), (" 0 ", 0.0), ("0000000000120", 120.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)],
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        ("0000000000120", 120.0),
+        ("9" * 400, 366 * 86400),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+    ],
 )
 def test_a_site_may_ask_for_a_time_away(value: str, seconds: float) -> None:
     assert retry.retry_after(response(retry_after=value)) == seconds
@@ -98,4 +122,4 @@ dates = st.lists(
 @given(dates | st.text() | st.from_regex(r"[0-9]{1,400}", fullmatch=True))
 def test_no_header_makes_the_wait_negative_or_raises(value: str) -> None:
     wait = retry.retry_after(response(retry_after=value))
-    assert wait is None or wait >= 0
+    assert wait is None or 0 <= wait <= retry.LONGEST_ASKED

@@ -9,13 +9,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from gossamer.errors import ConfigError, StoreBusy, StoreError
+from gossamer.storage import filelock
 from gossamer.storage import statements as sql
 from gossamer.storage.migrations import upgrade as migrations
 from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
@@ -413,10 +414,153 @@ def test_a_read_only_store_is_refused_to_work_on_and_can_be_read(folder_mode: in
         assert reading == "1"
 
 
+# -- taken away from under us ----------------------------------------------------------------------------------
+
+
+async def settled_after(store: str, monkeypatch: pytest.MonkeyPatch, taking: Callable[[], object]) -> str:
+    """The sentence with which a settle is refused after the files were tampered with; nothing is settled then."""
+    monkeypatch.setattr(filelock, "LOOK", 0.0)
+    async with SqliteStore(store) as mine:
+        lease, (request,) = await begin(mine, A)
+        await mine.settle(lease, Batch(claims=[request.id]))
+        taking()
+        for _ in range(2):
+            with pytest.raises(StoreError) as caught:
+                await mine.settle(lease, Batch(outcomes=[Outcome(request, Ending.DONE)]))
+        assert (await mine.pending(lease.run)).waiting == 1
+        return str(caught.value)
+
+
+def test_a_store_that_was_deleted_is_not_written_to(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = asyncio.run(settled_after(store, monkeypatch, Path(store).unlink))
+    assert f"the store {store} was deleted, moved or replaced" in told
+    assert not Path(store).exists()
+
+
+def test_a_store_that_was_moved_can_be_put_back(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = asyncio.run(settled_after(store, monkeypatch, lambda: Path(store).rename(f"{store}.old")))
+    assert "was deleted, moved or replaced" in told
+    Path(f"{store}.old").rename(store)
+    opened(store)
+
+
+def test_a_store_that_was_replaced_is_not_written_to(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = str(tmp_path / "other.db")
+    opened(other)
+    told = asyncio.run(settled_after(store, monkeypatch, lambda: Path(other).replace(store)))
+    assert "was deleted, moved or replaced" in told
+    opened(store)
+
+
+@pytest.mark.parametrize("another", [False, True])
+def test_without_its_lock_nothing_is_written(store: str, monkeypatch: pytest.MonkeyPatch, another: bool) -> None:
+    def take() -> None:
+        Path(f"{store}.lock").unlink()
+        if another:
+            Path(f"{store}.lock").touch()
+
+    assert f"the lock {store}.lock was deleted" in asyncio.run(settled_after(store, monkeypatch, take))
+
+
+def test_looking_after_the_files_costs_next_to_nothing(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with SqliteStore(store) as mine:
+            lease, _ = await begin(mine, A)
+            looks: list[str] = []
+            true = filelock._is
+            monkeypatch.setattr(filelock, "_is", lambda name, known: looks.append(name) or true(name, known))
+            for _ in range(50):
+                await mine.settle(lease, Batch())
+            assert len(looks) <= 6  # two files, once a second; fifty settles take far less than three
+
+    asyncio.run(main())
+
+
+def test_who_works_on_a_store_is_told_whichever_name_it_is_asked_by(store: str, tmp_path: Path) -> None:
+    async def main() -> str | None:
+        async with SqliteStore(str(tmp_path / "other.db"), owner=False) as reader:
+            return await reader.worker()
+
+    opened(store)
+    (tmp_path / "other.db").symlink_to(store)
+    with held(store) as process:
+        assert asyncio.run(main()) == f"process {process.pid}"
+    assert asyncio.run(main()) is None
+
+
+# -- what waits together is written together -------------------------------------------------------------------
+
+
+def test_notes_that_wait_together_are_one_transaction(store: str) -> None:
+    async def main() -> None:
+        async with SqliteStore(store) as mine:
+            begun: list[str] = []
+            mine._db.set_trace_callback(lambda text: begun.append(text) if text.startswith("begin") else None)
+            await asyncio.gather(*(mine.remember([SourceNote(f"{n}.example", 1.0, 2.0)]) for n in range(200)))
+            assert len(begun) <= 3
+            assert len(await mine.sources()) == 200
+
+    asyncio.run(main())
+
+
+def test_notes_are_there_for_others_when_their_author_is_told_so(store: str) -> None:
+    async def main() -> None:
+        async with SqliteStore(store) as mine, SqliteStore(store, owner=False) as reader:
+
+            async def one(n: int) -> None:
+                await mine.remember([SourceNote(f"{n}.example", 1.0, 2.0)])
+                assert await reader.source(f"{n}.example") is not None
+
+            await asyncio.gather(*(one(n) for n in range(50)))
+
+    asyncio.run(main())
+
+
+def test_notes_that_could_not_be_written_are_told_to_all_who_waited(store: str) -> None:
+    async def main() -> None:
+        async with SqliteStore(store) as mine:
+            with closing(sqlite3.connect(store, isolation_level=None)) as other:
+                mine._db.execute("pragma busy_timeout = 50")
+                other.execute("begin immediate")
+                notes = [SourceNote(f"{n}.example", 1.0, 2.0) for n in range(3)]
+                told = await asyncio.gather(*(mine.remember([note]) for note in notes), return_exceptions=True)
+                assert [type(each) for each in told] == [StoreError] * 3
+                other.execute("rollback")
+                await mine.remember(notes)
+                assert await mine.sources() == notes
+
+    asyncio.run(main())
+
+
+def test_notes_cannot_be_left_with_a_closed_store(store: str) -> None:
+    async def main() -> None:
+        async with SqliteStore(store) as mine:
+            pass
+        with pytest.raises(StoreError, match="is closed"):
+            await mine.remember([SourceNote("a.example", 1.0, 2.0)])
+        async with mine:
+            await mine.remember([SourceNote("a.example", 1.0, 2.0)])
+
+    asyncio.run(main())
+
+
 # -- what statements cost --------------------------------------------------------------------------------------
 
 #: Not on the way of a page: they read a run from first to last, once, when somebody asks.
-READ_ALL = {"PAGES", "ITEMS_OUT", "HOST_TABLE", "STORIES"}
+READ_ALL = {
+    "PAGES",
+    "ITEMS_OUT",
+    "HOST_TABLE",
+    "HOST_COUNTS",
+    "STORIES",
+    "FETCH_LOG",
+    "FETCH_LOG_OF_RUN",
+    "STARTS",
+    "NOTICES",
+    "SOURCES",
+}
 HOT = {
     name: text
     for name, text in vars(sql).items()
@@ -435,7 +579,7 @@ def test_a_hot_statement_never_reads_a_whole_table(name: str) -> None:
                 fill(db)
                 db.execute("analyze")
             count = HOT[name].count("?")
-            names = dict.fromkeys(("run", "token", "now", "limit", "level", "until", "n"), 1)
+            names = dict.fromkeys(("run", "token", "now", "limit", "level", "until", "n", "id", "checked"), 1)
             values = names | dict.fromkeys(("rows", "but"), "[]") | dict.fromkeys(COUNTED, 0)
             plan = db.execute(f"explain query plan {HOT[name]}", (1,) * count if count else values | TEXTS).fetchall()
             steps = [row[3] for row in plan]
@@ -447,9 +591,27 @@ def test_a_hot_statement_never_reads_a_whole_table(name: str) -> None:
 
 COUNTED = ("settled", "pages", "items", "failed", "skipped", "retried", "size", "seconds", "ended", "by_host")
 TEXTS = dict.fromkeys(
-    ("host", "scraper", "ref", "signature", "params", "options", "state", "reason", "owner", "digest", "url"), "x"
+    (
+        "host",
+        "scraper",
+        "ref",
+        "signature",
+        "params",
+        "options",
+        "state",
+        "reason",
+        "owner",
+        "digest",
+        "url",
+        "limits",
+        "blobs",
+    ),
+    "x",
 )
-TABLES = {"request", "item", "sighting", "fetch", "lease", "run_reason", "parent"}
+TABLES = {
+    *("request", "item", "sighting", "fetch", "lease", "run_reason", "parent"),
+    *("source", "robots", "notice", "start", "visit"),
+}
 
 
 def fill(db: sqlite3.Connection) -> None:
@@ -503,5 +665,20 @@ def test_noting_what_is_in_flight_writes_each_row_once(store: str) -> None:
                 await mine.settle(lease, Batch(claims=claims, sources=[SourceNote("a.example", 1.0, 1.0)]))
                 costs.append(mine._db.total_changes - before)
             assert costs == [64 + 3, 3, 3]
+
+    asyncio.run(main())
+
+
+def test_a_group_without_news_runs_no_statement_for_any(store: str) -> None:
+    """Visits, notices and items seen again cost those who have none nothing."""
+
+    async def main() -> None:
+        async with SqliteStore(store) as mine:
+            lease, (request,) = await begin(mine, A)
+            ran: list[str] = []
+            mine._db.set_trace_callback(ran.append)
+            await mine.settle(lease, Batch(outcomes=[Outcome(request, Ending.DONE)]))
+            # begin, fence, close, count, reasons, commit
+            assert len([text for text in ran if not text.startswith("--")]) == 6, ran
 
     asyncio.run(main())

@@ -52,7 +52,8 @@ def _joined(base: str, href: str) -> str | None:
 @example("b", "http://a.org/x/y?q/r")
 @example("..", "http://a.org/x/y;/z")
 def test_resolving_by_folder_gives_what_resolving_by_page_gives(href: str, base: str) -> None:
-    assert urls.resolve(href, base) == _joined(base, href)
+    joined = _joined(base, href)
+    assert urls.resolve(href, base) == (joined and urls.split_login(joined)[0])
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_person_may_leave_the_scheme_out(text: str, url: str) -> None:
         ("quotes", "'quotes' is not a URL: write it like https://example.org/path"),
         ("http://", "'http://' is not a URL: write it like https://example.org/path"),
         ("ftp://a.org/", "'ftp://a.org/' cannot be fetched: only http and https are, not 'ftp'"),
-        ("mailto:me@a.org", "'mailto:me@a.org' cannot be fetched: only http and https are, not 'mailto'"),
+        ("mailto:me@a.org", "'***@a.org' cannot be fetched: only http and https are, not 'mailto'"),
     ],
 )
 def test_what_cannot_be_fetched_is_refused_with_an_example(text: str, says: str) -> None:
@@ -258,3 +259,27 @@ def test_digests_tell_texts_apart(texts: list[str]) -> None:
     assert len(set(made)) == len(texts)
     assert all(len(each) == 22 for each in made)
     assert urls.digest("a", "b") != urls.digest("ab")
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "login"),
+    [
+        ("https://me:pw@a.org/x", "https://a.org/x", ("me", "pw")),
+        ("https://me@a.org", "https://a.org/", ("me", "")),
+        ("http://me:p%40w@127.0.0.1:80/?q=@", "http://127.0.0.1/?q=@", ("me", "p@w")),
+        ("https://a.org/@me", "https://a.org/@me", None),
+    ],
+)
+def test_a_login_is_taken_out_of_a_url(text: str, url: str, login: tuple[str, str] | None) -> None:
+    assert urls.typed_with_login(text) == (url, login)
+    assert urls.typed(text) == urls.absolute(text) == url
+
+
+def test_a_link_with_a_login_is_followed_without_it() -> None:
+    assert urls.resolve("//me:pw@a.org/x", "https://b.org/") == "https://a.org/x"
+
+
+def test_a_bad_url_is_refused_without_showing_its_password() -> None:
+    with pytest.raises(ConfigError) as refused:
+        urls.typed("ftp://me:hunter2@a.org/")
+    assert "hunter2" not in str(refused.value)

@@ -12,7 +12,7 @@ import gossamer
 from gossamer import Scraper, runs
 from gossamer.registry import Found
 from gossamer.testing import Answer, Hit, Site
-from tests.walk import asked, crawl, gaps, links
+from tests.walk import asked, crawl, gaps, links, why
 
 #: What the way through two event loops and a socket may add to or take from a gap, on a busy machine.
 JITTER = 0.06
@@ -141,12 +141,14 @@ def test_retry_after_as_a_date(site: Site) -> None:
     assert gaps(asked(site, "/"))[0] >= 1  # the date names whole seconds
 
 
-def test_a_site_may_not_put_us_off_for_ever(site: Site) -> None:
-    site.flaky("/", times=1, status=503, retry_after="86400")
-    started = time.monotonic()
-    assert crawl(site.url("/"), max_retry_after=0.3).pages == 1
-    assert gaps(asked(site, "/"))[0] >= 0.3
-    assert time.monotonic() - started < 5
+def test_a_run_that_would_wait_too_long_stops_and_the_wait_is_not_shortened(site: Site, store: str) -> None:
+    site.flaky("/", times=1, status=503, retry_after="2")
+    report = crawl(site.url("/"), store=store, max_wait=0.3)
+    assert (report.status, report.reason, report.exit_code) == ("stopped", "held", 3)
+    assert "Retry-After: 2 s" in why(site.url("/"), store)
+    report = crawl(site.url("/"), store=store)
+    assert (report.reason, report.pages) == ("done", 1)
+    assert gaps(asked(site, "/"))[0] >= 2
 
 
 def test_a_retry_after_outlives_a_restart(site: Site, store: str) -> None:

@@ -78,7 +78,7 @@ def test_a_start_that_redirects_to_another_host_moves_the_scope_there(site: Site
     site.redirect("/", other.url("/"))
     other.page("/", links("/a"))
     other.page("/a", "<p>a</p>")
-    report = crawl(site.url("/"))
+    report = crawl(site.url("/"), allow_private=True)
     assert report.pages == 2
     assert other.paths()["/a"] == 1
 
@@ -109,7 +109,7 @@ def test_a_forbidden_target_is_not_fetched(site: Site, other: Site) -> None:
     site.redirect("/away", other.url("/private"))
     site.robots("User-agent: *\nDisallow: /private")
     other.robots("User-agent: *\nDisallow: /private")
-    crawl(site.url("/"), scope="any")
+    crawl(site.url("/"), scope="any", allow_private=True)
     assert fates(site)["/private"] == "skipped robots"
     assert site.paths()["/private"] == 0
     assert set(other.paths()) == {"/robots.txt"}

@@ -100,7 +100,7 @@ def test_a_robots_txt_may_lie_elsewhere(pages: Site, other: Site) -> None:
     pages.redirect("/robots.txt", "/r2")
     pages.redirect("/r2", other.url("/rules"))
     other.page("/rules", RULES, headers={"Content-Type": "text/plain"})
-    assert crawl(pages.url("/")).pages == 3
+    assert crawl(pages.url("/"), allow_private=True).pages == 3
     assert fates(pages)["/private/x"] == "skipped robots"
 
 
@@ -120,6 +120,6 @@ def test_every_host_is_asked_for_its_own(pages: Site, other: Site) -> None:
     pages.page("/", links(other.url("/private/x"), "/private/x"))
     other.robots(RULES)
     other.page("/*", "<p>page</p>")
-    crawl(pages.url("/"), scope="any")
+    crawl(pages.url("/"), scope="any", allow_private=True)
     assert pages.paths()["/private/x"] == 1
     assert other.paths() == {"/robots.txt": 1}

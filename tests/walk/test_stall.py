@@ -48,7 +48,7 @@ def test_requests_that_nothing_will_make_ready_end_the_run(site: Site, store: st
     async def main() -> None:
         async with Forgetful(store) as opened, Client() as client:
             with Watchdog() as watchdog:
-                parts = runs.Parts(opened, Gate(opened), client, watchdog)
+                parts = runs.Parts(opened, Gate(opened), client, watchdog, "")
                 plan = runs.plan(Found(scraper, "tests:x"), {"urls": urls}, {"rate": "none", "robots": False})
                 await runs.execute(parts, plan)
 

@@ -81,7 +81,7 @@ def test_scope_domain_takes_every_name_under_the_registered_one(site: Site) -> N
 
         return Answer(body=links(sister, stranger) if host.startswith("www") else "<p>leaf</p>")
 
-    crawl(home, scope="domain")
+    crawl(home, scope="domain", allow_private=True)
     assert {hit.headers["host"] for hit in site.hits} == {f"www.a.localhost:{port}", f"b.a.localhost:{port}"}
 
 
@@ -94,7 +94,7 @@ def test_scope_prefix_stays_under_the_start_folder(site: Site) -> None:
 
 def test_scope_any_goes_wherever_links_lead(site: Site, other: Site) -> None:
     site.page("/", links(other.url("/")))
-    report = crawl(site.url("/"), scope="any")
+    report = crawl(site.url("/"), scope="any", allow_private=True)
     assert report.pages == 3
     assert other.paths()["/deep"] == 1
 

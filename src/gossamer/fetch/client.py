@@ -1,58 +1,51 @@
 """The fetcher on wreq: sends one Request, gives one Response or raises FetchError.
 
-The only file that knows wreq. Redirects are off (the engine follows them, each through the gate), and a body
-is never read past its cap.
+Redirects are off (the engine follows them, each through the gate), a body is never read past its cap, and a
+connection goes to an address that was checked, or not at all.
 """
 
 from __future__ import annotations
 
-import datetime
-import re
+import sys
 import time
-import zlib
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from datetime import timedelta
+from math import inf
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import wreq
-from wreq import exceptions as wrong
 
-from gossamer.errors import Broken, ConnectFailed, FetchError, TimedOut, TlsFailed, TooLarge, Unsendable
+from gossamer.errors import Bomb, FetchError, HeadersTooLarge, ProxyFailed, TimedOut, TooLarge, Unsendable
+from gossamer.fetch import faults
+from gossamer.fetch.addresses import Pinned
+from gossamer.fetch.bodies import Download, Kept, Sink, target
+from gossamer.fetch.codings import Unpacker
+from gossamer.fetch.lines import Line, Lines
+from gossamer.fetch.way import Way
 from gossamer.settings import ScraperConfig
-from gossamer.values import METHODS, Headers, Request, Response
+from gossamer.values import METHODS, Headers, Request, Response, is_secret
 
 #: An unwanted body up to this size is read and thrown away, so that its connection can be used again.
 CHEAP_TO_DRAIN = 64 << 10
-#: Nobody compresses a body more often who means well.
-MOST_CODINGS = 4
-
-_ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
-_ANY_HEADER = 32 + zlib.MAX_WBITS
+#: A body up to this size is read in one piece.
+ONE_PIECE = 1 << 20
+#: Bytes per second below which a download is given up after `timeout`: one that drips would never end.
+SLOWEST_DOWNLOAD = 1 << 10
 
 _METHODS = {name: getattr(wreq.Method, name) for name in METHODS}
-
-
-class Fetcher(Protocol):
-    """Sends one Request, gives one Response."""
-
-    async def fetch(self, request: Request, config: ScraperConfig, *, part: bool = False) -> Response:
-        """Fetch, without following redirects. Raises FetchError.
-
-        A body larger than `max_body` is an error, unless its first `part` is enough.
-        """
+_BODILESS = frozenset({204, 304})
+_FOR_EVER = timedelta(days=365)
+#: Of a download wreq decodes nothing: its bytes are counted as they come.
+_AS_IT_IS = {"gzip": False, "brotli": False, "zstd": False, "deflate": False}
 
 
 class Client:
     """A Fetcher on wreq. Use as an async context manager."""
 
     def __init__(self) -> None:
-        self._client = wreq.Client(
-            redirect=wreq.redirect.Policy.none(),
-            no_proxy=True,
-            referer=False,
-            http1_options=wreq.Http1Options(max_headers=256, max_buf_size=256 << 10),
-            deflate=False,  # wreq refuses the half of deflate bodies that lack a zlib header: we undo them
-        )
-        self._timeouts: dict[float, datetime.timedelta] = {}
+        self._lines = Lines()
 
     async def __aenter__(self) -> Client:
         return self
@@ -60,54 +53,137 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.close()
+        self._lines.close()
 
-    async def fetch(self, request: Request, config: ScraperConfig, *, part: bool = False) -> Response:
+    async def fetch(self, request: Request, config: ScraperConfig, way: Way) -> Response:
         """Fetch, without following redirects. Raises FetchError."""
+        if request.save is not None:
+            return await self._fetch_file(request, request.save, config, way)
+        line, pinned = self._lines.known(request.url, config, way) or await self._lines.to(request.url, config, way)
         started, clock = time.time(), time.monotonic()
+        answer = kept = None
         try:
-            answer = await self._send(request, config)
-            headers = Headers.lazy(answer.headers)
-            status = answer.status.as_int()
-            wanted = _wanted(headers, config) or not 200 <= status < 300
-            read = False
-            try:
-                body, read = await _body(answer, headers, config.max_body, wanted=wanted, part=part)
-            finally:
-                if not read:
-                    # An unread body would hold its connection until it is collected.
-                    await answer.__aexit__(None, None, None)
-        except _WRONG as error:
-            raise _ours(error, config) from error
-        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-            # wreq's word for a request that it cannot even begin to send.
-            raise Unsendable(f"the request cannot be sent: {' '.join(str(error).split())[:200]}") from error
+            answer = await _send(line, request, config, way)
+            remote, headers, status, length = _opened(answer, line, pinned, config, way)
+            wanted = not config.content_types or not 200 <= status < 300 or _wanted(headers, config)
+            if length <= config.max_body and wanted:
+                body = bytes(await answer.bytes())
+            else:
+                bodiless = status in _BODILESS or (request.method is not None and request.verb == "HEAD")
+                body, kept = await _read(answer, headers, config, way, wanted=wanted, bodiless=bodiless)
+        except FetchError:
+            await _release(answer)
+            raise
+        except faults.WRONG as error:
+            raise faults.ours(error, config, way.proxy, time.monotonic() - clock) from error
+        except faults.UNSENDABLE as error:
+            raise faults.unsendable(error) from error
         elapsed = time.monotonic() - clock
-        return Response(request.url, status, headers, body, started, elapsed, not wanted)
+        if kept is not None:
+            return _response(request, status, headers, kept, started, elapsed, remote)
+        return Response(request.url, status, headers, body, started, elapsed, not wanted, remote=remote)
 
-    def _send(self, request: Request, config: ScraperConfig) -> Any:
-        timeout = self._timeouts.get(config.timeout)
-        if timeout is None:
-            timeout = self._timeouts[config.timeout] = datetime.timedelta(seconds=config.timeout)
-        headers = {"user-agent": config.user_agent, **config.headers}
-        if request.plain and not request.headers:
-            return self._client.get(request.url, headers=headers, timeout=timeout)
-        extra: dict[str, Any] = {}
-        body = request.body
-        if body is not None:
-            extra["body"] = body
-            headers.setdefault("content-type", _content_type(request))
-        headers.update(request.headers or {})
-        method = _METHODS.get(request.verb)
-        if method is None:
-            raise Unsendable(f"the method {request.verb!r} is not one we send")
-        return self._client.request(method, request.url, headers=headers, timeout=timeout, **extra)
+    async def _fetch_file(self, request: Request, save: str, config: ScraperConfig, way: Way) -> Response:
+        """A download: the same, with the body in a file. What is no file (404, a redirect) is as without."""
+        path = target(config.files, save)
+        line, pinned = await self._lines.to(request.url, config, way)
+        started, clock = time.time(), time.monotonic()
+        answer = kept = None
+        async with Download(path, request.url, cap=config.max_download) as download:
+            try:
+                extra = download.headers(resume=request.verb == "GET")
+                answer = await _send(line, request, config, way, extra)
+                remote, headers, status, _ = _opened(answer, line, pinned, config, way)
+                if status in (200, 206):
+                    body, kept = b"", await _save(answer, download, status, headers, config)
+                else:
+                    body, kept = await _read(answer, headers, config, way, wanted=True, bodiless=status in _BODILESS)
+                    if status == 416 and "range" in extra:
+                        kept, status = await download.end_complete(headers), 200
+            except FetchError:
+                await _release(answer)
+                raise
+            except faults.WRONG as error:
+                raise faults.ours(error, config, way.proxy, None) from error
+            except faults.UNSENDABLE as error:
+                raise faults.unsendable(error) from error
+        elapsed = time.monotonic() - clock
+        if kept is not None:
+            return _response(request, status, headers, kept, started, elapsed, remote)
+        return Response(request.url, status, headers, body, started, elapsed, remote=remote)
+
+
+# -- the request -------------------------------------------------------------------------------------------------
+
+
+def _send(line: Line, request: Request, config: ScraperConfig, way: Way, file: Mapping[str, str] | None = None) -> Any:
+    """What to await for the answer. For a `file`, its headers; it has no limit to its time but its pace."""
+    headers = _headers(request, config, way)
+    if file is None and request.method is None and request.json is None and request.data is None:
+        return line.client.get(request.url, headers=headers)
+    how: dict[str, Any] = {}
+    if file is not None:
+        headers.update(file)
+        how = {"timeout": _FOR_EVER, "read_timeout": timedelta(seconds=config.first_byte), **_AS_IT_IS}
+    body = request.body
+    if body is not None:
+        how["body"] = body
+        headers.setdefault("content-type", _content_type(request))
+    method = _METHODS.get(request.verb)
+    if method is None:
+        raise Unsendable(f"the method {request.verb!r} is not one we send")
+    return line.client.request(method, request.url, headers=headers, **how)
+
+
+def _headers(request: Request, config: ScraperConfig, way: Way) -> dict[str, str]:
+    """The scraper's own headers, the request's, this attempt's: the last one counts."""
+    # A browser that is played sends its own name, with its other headers and in its order.
+    headers = {} if way.identity.browser else {"user-agent": way.identity.user_agent}
+    for name, text in config.headers.items():
+        if way.trusted or not is_secret(name):
+            headers[name.lower()] = text
+    if request.headers:
+        headers.update((name.lower(), text) for name, text in request.headers.items())
+    if way.headers:
+        headers.update((name.lower(), text) for name, text in way.headers.items())
+    return headers
 
 
 def _content_type(request: Request) -> str:
     if request.json is not None:
         return "application/json"
     return "application/x-www-form-urlencoded" if isinstance(request.data, dict) else "text/plain; charset=utf-8"
+
+
+# -- the answer --------------------------------------------------------------------------------------------------
+
+
+def _opened(
+    answer: Any, line: Line, pinned: Pinned, config: ScraperConfig, way: Way
+) -> tuple[str | None, Headers, int, float]:
+    """Who answered, headers and status; also the length of a body that can be read as it is in one piece, else inf.
+
+    Raises AddressRefused, HeadersTooLarge, or ProxyFailed.
+    """
+    raw = answer.headers
+    status = answer.status.as_int()
+    remote = line.remote(answer, pinned)
+    # Written out they are never shorter than they are: the sum is seldom needed.
+    if len(str(raw)) > config.max_headers and sum(len(k) + len(v) for k, v in raw) > config.max_headers:
+        raise HeadersTooLarge(f"the headers are more than max_headers allows ({config.max_headers:,} bytes)")
+    if way.proxy is not None:
+        remote = None  # it is the proxy's
+        if status == 407:
+            raise ProxyFailed(f"the proxy {way.proxy.label} wants other credentials")
+    length = answer.content_length
+    plain = length is not None and length <= ONE_PIECE and "content-encoding" not in raw
+    return remote, Headers.lazy(raw), status, length if plain else inf
+
+
+async def _release(answer: Any) -> None:
+    """An unread body would hold its connection until it is collected."""
+    if answer is not None:
+        await answer.__aexit__(None, None, None)
 
 
 def _wanted(headers: Headers, config: ScraperConfig) -> bool:
@@ -118,109 +194,111 @@ def _wanted(headers: Headers, config: ScraperConfig) -> bool:
     return not kind or kind in config.content_types
 
 
-def _length(headers: Headers) -> int | None:
-    """The length a server promised, if it makes sense."""
-    told = headers.get("content-length", "")
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 16 else None
-
-
-async def _body(answer: Any, headers: Headers, cap: int, *, wanted: bool, part: bool) -> tuple[bytes, bool]:
-    """The body, and whether all of it was read."""
-    known = None if "content-encoding" in headers else _length(headers)
-    if not wanted:
-        if known is None or known > CHEAP_TO_DRAIN:
-            return b"", False
-        await answer.bytes()
-        return b"", True
-    if known is not None and (known <= cap or not part):
-        if known > cap:
-            raise TooLarge(f"the body has {known:,} bytes, more than max_body allows ({cap:,})")
-        return bytes(await answer.bytes()), True
-    body = await _stream(answer, cap, part=part)
-    # wreq takes the header away when it undoes a coding; it knows only one, spelled in lower case.
-    codings = headers.get("content-encoding", "").lower().split(",")
-    if len(codings) > MOST_CODINGS:
-        raise Broken(f"the body is compressed {len(codings)} times over")
-    for coding in reversed(codings):
-        if coding.strip() in _ZIPPED and body:
-            body = _unzipped(body, cap)
-    return body, not part
-
-
-def _unzipped(body: bytes, cap: int) -> bytes:
-    """Undo gzip, or deflate with and without its zlib header; stop at the cap."""
-    headed = body[:2] == b"\x1f\x8b" or (body[0] & 15 == 8 and int.from_bytes(body[:2], "big") % 31 == 0)
-    reader = zlib.decompressobj(_ANY_HEADER if headed else -zlib.MAX_WBITS)
+async def _read(
+    answer: Any, headers: Headers, config: ScraperConfig, way: Way, *, wanted: bool, bodiless: bool
+) -> tuple[bytes, Kept | None]:
+    """The body, in memory or in a file; nothing of one that is not wanted."""
+    length = answer.content_length
+    whole = False
     try:
-        read = reader.decompress(body, cap + 1)
-    except zlib.error as error:
-        raise Broken(f"the body is not compressed as it says: {error}") from error
-    if len(read) > cap:
-        raise TooLarge(f"the body has more bytes than max_body allows ({cap:,})")
-    if not reader.eof:
-        raise Broken("the compressed body broke off")
-    return read
+        if bodiless or (not wanted and length is not None and length <= CHEAP_TO_DRAIN):
+            await answer.bytes()
+            whole = True
+            return b"", None
+        if not wanted:
+            return b"", None
+        if length is not None and length > config.max_body and not way.part:
+            raise TooLarge(f"the body has {length:,} bytes, more than max_body allows ({config.max_body:,})")
+        sink = Sink(above=config.spool_above, folder=way.spool)
+        try:
+            whole = await _pour(answer, headers, sink, config, part=way.part)
+            return await sink.end()
+        finally:
+            sink.close()
+    finally:
+        if not whole:
+            await _release(answer)
 
 
-async def _stream(answer: Any, cap: int, *, part: bool) -> bytes:
-    """Read a body whose size nobody promised; stop at the cap."""
-    read = bytearray()
+async def _pour(answer: Any, headers: Headers, sink: Sink, config: ScraperConfig, *, part: bool) -> bool:
+    """The body into a sink, unpacked, up to its cap; whether that was all of it. Raises TooLarge, Bomb or Broken."""
+    cap = config.max_body
+    coding = headers.get("content-encoding", "")
+    unpacker = Unpacker(coding, cap=sys.maxsize if part else cap, ratio=config.max_ratio)
+    async with aclosing(_chunks(answer)) as chunks:
+        async for chunk in chunks:
+            for piece in unpacker.feed(chunk):
+                room = cap - sink.size
+                if len(piece) <= room:
+                    await sink.take(piece)
+                elif part:
+                    await sink.take(piece[:room])
+                    return False
+                elif _undone(answer, headers):
+                    raise Bomb(f"the body unpacks to more bytes than max_body allows ({cap:,})")
+                else:
+                    raise TooLarge(f"the body has more bytes than max_body allows ({cap:,})")
+    unpacker.end()
+    return True
+
+
+async def _chunks(answer: Any, one_piece: int = ONE_PIECE) -> AsyncGenerator[memoryview, None]:
+    """A body as it comes; a small one in one piece."""
+    if answer.content_length is not None and answer.content_length <= one_piece:
+        yield await answer.bytes()
+        return
     async with answer.stream() as chunks:
         async for chunk in chunks:
-            if not isinstance(chunk, memoryview):  # trailers
-                continue
-            read += chunk
-            if len(read) > cap:
-                if part:
-                    break
-                raise TooLarge(f"the body has more bytes than max_body allows ({cap:,})")
-    return bytes(read[:cap])
+            if isinstance(chunk, memoryview):  # others are trailers
+                yield chunk
 
 
-_WRONG = (
-    wrong.TimeoutError,
-    wrong.TlsError,
-    wrong.ConnectionError,
-    wrong.ConnectionResetError,
-    wrong.ProxyConnectionError,
-    wrong.BodyError,
-    wrong.DecodingError,
-    wrong.RequestError,
-    wrong.BuilderError,
-    wrong.RedirectError,
-    wrong.StatusError,
-    wrong.UpgradeError,
-)
+def _undone(answer: Any, headers: Headers) -> bool:
+    """Whether wreq undid a coding. It takes away the headers that would say so: what tells is that none is left."""
+    return (
+        answer.content_length is None
+        and answer.version == wreq.Version.HTTP_11
+        and not {"transfer-encoding", "content-encoding", "content-length"} & {name for name, _ in headers.pairs()}
+        and "close" not in headers.get("connection", "").lower()
+    )
 
 
-_MESSAGES = (
-    re.compile(r'message: "([^"]{1,200})"'),
-    re.compile(r'Custom\([^"]*"([^"]{1,200})"'),
-    re.compile(r'ConnectError\("([^"]{1,200})"'),
-)
+async def _save(answer: Any, download: Download, status: int, headers: Headers, config: ScraperConfig) -> Kept:
+    """The body of a download into its file. Raises FetchError."""
+    whole = False
+    clock = time.monotonic()
+    try:
+        unpacker = Unpacker(download.coding(headers), cap=config.max_download, ratio=config.max_ratio)
+        await download.begin(status, headers, answer.content_length)
+        came = 0
+        async with aclosing(_chunks(answer, 0)) as chunks:
+            async for chunk in chunks:
+                for piece in unpacker.feed(chunk):
+                    await download.take(piece)
+                came, took = came + len(chunk), time.monotonic() - clock
+                if took > config.timeout and came < took * SLOWEST_DOWNLOAD:
+                    raise TimedOut(f"the file came too slowly: {came:,} bytes in {took:.0f} s")
+        unpacker.end()
+        whole = True
+        return await download.end()
+    finally:
+        if not whole:
+            await _release(answer)
 
 
-def _gist(told: str) -> str:
-    """The few words of a wreq error that mean something to a person."""
-    if "dns error" in told:
-        return "the host name is not known"
-    if "IncompleteBody" in told or "UnexpectedEof" in told:
-        return "the body ended before it was complete"
-    for pattern in _MESSAGES:
-        if match := pattern.search(told):
-            return match[1]
-    return " ".join(told.split())[:200]
-
-
-def _ours(error: Exception, config: ScraperConfig) -> FetchError:
-    """A wreq error as one of ours."""
-    told = _gist(str(error))
-    if isinstance(error, wrong.TimeoutError) or "source: TimedOut" in str(error):  # while a body is being read
-        return TimedOut(f"no complete answer within {config.timeout:g} s")
-    if isinstance(error, wrong.TlsError) or "certificate" in told.lower():
-        return TlsFailed(f"no secure connection: {told}")
-    if isinstance(error, wrong.ConnectionResetError):
-        return Broken("the connection was reset")
-    if isinstance(error, wrong.ConnectionError | wrong.ProxyConnectionError):
-        return ConnectFailed(f"no connection: {told}")
-    return Broken(f"the answer broke off or was not HTTP: {told}")
+def _response(
+    request: Request, status: int, headers: Headers, kept: Kept, started: float, elapsed: float, remote: str | None
+) -> Response:
+    """An answer whose body is in a file."""
+    return Response(
+        request.url,
+        status,
+        headers,
+        b"",
+        started,
+        elapsed,
+        file=kept.file,
+        file_size=kept.size,
+        sha256=kept.sha256,
+        remote=remote,
+    )

@@ -179,7 +179,8 @@ def _from_bom(body: bytes) -> str | None:
 # --- HTTP header ------------------------------------------------------------------------------------------
 
 # Quoted values are consumed whole, so that a "; charset=" inside one is not taken for a parameter.
-_PARAMETER: Final = re.compile(r';\s*+([^\s=;,"]++)=(?:"([^"]*+)"?|([^;,]*+))')
+_PARAMETER: Final = re.compile(r';[\t\n\r ]*+([^\s=;,"]++)=(?:"([^"]*+)"?|([^;,]*+))')
+_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _XML_TYPE: Final = re.compile(r"[/+]xml\b", re.IGNORECASE)
 _PLAIN_TYPE: Final = re.compile(r"json|script|text/(?:plain|csv|css)", re.IGNORECASE)
 
@@ -187,7 +188,9 @@ _PLAIN_TYPE: Final = re.compile(r"json|script|text/(?:plain|csv|css)", re.IGNORE
 @lru_cache(maxsize=512)
 def _header_charset(content_type: str) -> str | None:
     for name, quoted, bare in _PARAMETER.findall(content_type):
-        if name.lower() == "charset" and (found := _lookup(quoted or bare)):
+        value = (quoted or bare).strip("\r\n")
+        # The standard stops at the first, even at one that nobody knows; we would lose what a second one says.
+        if name.lower() == "charset" and _VALUE.fullmatch(value) and (found := _lookup(value)):
             return found
     return None
 

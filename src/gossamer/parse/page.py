@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import urls
 from gossamer.errors import ReadError
-from gossamer.parse import encoding, selection
+from gossamer.parse import encoding, selection, sniff
 from gossamer.parse.selection import Selection, XPathSelection
 from gossamer.values import PARSE, Headers, Request, Response
 
@@ -25,6 +28,10 @@ _URL_LIKE = re.compile(
     r"(?:https?:)?//|\.{0,2}/|\?|[^\s,>+~:\[]+\.(?:html?|php|aspx?|jsp|json|xml|txt|csv|pdf)(?:[?#]\S*)?$",
     re.IGNORECASE,
 )
+#: The handler of a download that names none: it yields an item that tells of the file.
+FILE = "@file"
+#: A file larger than this is no body: it is read in parts, by whoever knows which.
+LARGEST_BODY = 256 << 20
 
 
 class Page:
@@ -60,8 +67,44 @@ class Page:
 
     @property
     def body(self) -> bytes:
-        """The body as bytes, decompressed."""
-        return self.response.body
+        """The body as bytes, decompressed; read from its file, where it is in one."""
+        response = self.response
+        return response.body if response.file is None else self._from_file
+
+    @cached_property
+    def _from_file(self) -> bytes:
+        size, file = self.response.file_size, self.response.file
+        if size > LARGEST_BODY:
+            raise ReadError(f"its body of {size >> 20} MB is too large for memory: read it from page.file, in parts")
+        try:
+            return Path(file or "").read_bytes()
+        except OSError as why:
+            raise ReadError(f"its body was kept in {file}, which cannot be read: {why.strerror}") from None
+
+    @property
+    def file(self) -> Path | None:
+        """The file that holds the body, where it was downloaded or is large; else None."""
+        return Path(self.response.file) if self.response.file else None
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the body, in hex."""
+        return self.response.sha256 or hashlib.sha256(self.body).hexdigest()
+
+    @cached_property
+    def kind(self) -> str:
+        """What the body is, in one word: "html", "json", "xml", "feed", "pdf", "image" ... (see `parse.sniff`)."""
+        return sniff.kind(self.headers.get("content-type", ""), self._beginning())
+
+    def _beginning(self) -> bytes:
+        """Of a body in a file, as much as tells what it is."""
+        if self.response.file is None or "_from_file" in self.__dict__:
+            return self.body
+        try:
+            with open(self.response.file, "rb") as file:
+                return file.read(1 << 16)
+        except OSError:
+            return self.body
 
     @property
     def depth(self) -> int:
@@ -77,7 +120,7 @@ class Page:
     def is_html(self) -> bool:
         """Whether the page says it is HTML, or says nothing and looks like it."""
         kind = self.response.content_type
-        return kind in _HTML if kind else self.body[:512].lstrip()[:1] == b"<"
+        return kind in _HTML if kind else self.kind == "html"
 
     @cached_property
     def encoding(self) -> str:
@@ -121,6 +164,22 @@ class Page:
             return msgspec.json.decode(self.body.removeprefix(codecs.BOM_UTF8))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as why:
             raise ReadError(f"the body is not JSON: {why}") from None
+
+    @cached_property
+    def xml(self) -> Any:
+        """The body as the root element of an lxml tree. Entities stay unread, and nothing is fetched for it.
+
+        Raises ReadError if it is not XML.
+        """
+        from lxml import etree
+
+        plain = self.encoding == "utf-8" or self.body.isascii()
+        text = (self.body.removeprefix(codecs.BOM_UTF8) if plain else self.text.encode()).lstrip()
+        parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False)
+        try:
+            return etree.fromstring(text, parser)
+        except (etree.XMLSyntaxError, ValueError) as why:
+            raise ReadError(f"the body is not XML: {why}") from None
 
     @cached_property
     def base_url(self) -> str:
@@ -170,6 +229,26 @@ class Page:
         name = to if isinstance(to, str) else to.__name__
         return [Request(url, to=name, priority=priority, carry=carry, revisit=revisit) for url in self._targets(target)]
 
+    def download(
+        self,
+        url: str,
+        to: str | None = None,
+        *,
+        handler: str | Callable[..., Any] | None = None,
+        carry: dict[str, Any] | None = None,
+    ) -> Request:
+        """A Request that saves what a link points to as a file, to be yielded: `yield page.download(href)`.
+
+        `to` is its path below the scraper's `files` folder; ending in `/`, the folder it goes to; left out, it is
+        made from the URL. `handler` gets a page with `page.file`; without one, an item of the kind "file" tells
+        where it is. Raises ReadError for what cannot be fetched, and for a path that leaves the folder.
+        """
+        target = urls.resolve(url, self.base_url)
+        if target is None:
+            raise ReadError(f"{url[:200]!r} cannot be downloaded: only http and https URLs can")
+        name = FILE if handler is None else handler if isinstance(handler, str) else handler.__name__
+        return Request(target, to=name, carry=carry, save=_save_path(target, to))
+
     def _targets(self, target: str | Selection | XPathSelection | Iterable[str]) -> Iterable[str]:
         if target is self.__dict__.get("links"):
             return self.links
@@ -204,3 +283,35 @@ def _hrefs(found: Selection | XPathSelection) -> list[str]:
 def _lxml_reference(node: Any) -> str | None:
     href: str | None = node.get("href", node.get("src"))
     return href
+
+
+# --- names of files ---
+
+_UNSAFE = re.compile(r"[^\w.()+,@=~-]+")
+#: Letters of a name, and folders of a path, that are made from a URL: every file system has room for these.
+_LONGEST_NAME = 80
+_MOST_FOLDERS = 8
+
+
+def _save_path(url: str, to: str | None) -> str:
+    if to is None:
+        return _path_of(url)
+    if to.endswith("/"):
+        to += _path_of(url).rpartition("/")[2]
+    parts = to.split("/")
+    if not all(parts) or any(part in (".", "..") or len(part.encode()) > 255 for part in parts) or not to.isprintable():
+        raise ReadError(f"a download cannot be saved as {to[:200]!r}: give a path below the folder for files")
+    return to
+
+
+def _path_of(url: str) -> str:
+    """A path that is safe on any machine, and the same for no other URL: `a.org/docs/report.pdf`."""
+    authority, _, path = url.partition("://")[2].partition("?")[0].partition("/")
+    *folders, last = (unquote(part, errors="replace") for part in path.split("/"))
+    given = [authority, *folders, last or "index"]
+    safe = [_UNSAFE.sub("_", part)[:_LONGEST_NAME].strip(".~") or "_" for part in given]
+    if given != safe or "?" in url or len(given) > _MOST_FOLDERS + 2:  # another URL might come to the same
+        stem, dot, end = safe[-1].rpartition(".")
+        mark = urls.digest(url)[:8].replace("-", "_")
+        safe[-1] = f"{stem}-{mark}.{end}" if dot and stem and len(end) <= 8 else f"{safe[-1]}-{mark}"
+    return "/".join([*safe[: _MOST_FOLDERS + 1], safe[-1]] if len(safe) > _MOST_FOLDERS + 2 else safe)

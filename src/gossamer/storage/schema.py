@@ -12,6 +12,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -138,6 +139,7 @@ fetch = Table(
     Column("status", Integer, nullable=False),
     Column("size", Big, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("detail", Text),
     Index("fetch_request", "request_id"),
     Index("fetch_run", "run_id"),
 )
@@ -178,5 +180,68 @@ source = Table(
     Column("host", Text, primary_key=True),
     Column("last_hit", Float, nullable=False),
     Column("ready_at", Float, nullable=False),
+    Column("interval", Float, nullable=False, server_default="0"),
+    Column("crawl_delay", Float, nullable=False, server_default="0"),
+    Column("latency", Float, nullable=False, server_default="0"),
+    Column("breaker", Text, nullable=False, server_default="closed"),
+    Column("openings", Integer, nullable=False, server_default="0"),
+    Column("open_until", Float, nullable=False, server_default="0"),
+    Column("why", Text, nullable=False, server_default=""),
     sqlite_with_rowid=False,
+)
+
+#: Every version of every robots.txt: what was forbidden when a page was fetched can be told later.
+robots = Table(
+    "robots",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("origin", Text, nullable=False),
+    Column("fetched", Float, nullable=False),
+    Column("checked", Float, nullable=False),
+    Column("status", Integer, nullable=False),
+    # Compressed (zlib).
+    Column("body", LargeBinary, nullable=False),
+    Column("closed", Text),
+    Index("robots_origin", "origin"),
+)
+
+#: What hosts asked for and what we decided about them. It outlives the run that noticed it.
+notice = Table(
+    "notice",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("run_id", Big),
+    Index("notice_host", "host"),
+)
+
+#: Each start of a run, with the limits it promised to keep.
+start = Table(
+    "start",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("limits", Text, nullable=False),
+    Index("start_run", "run_id"),
+)
+
+#: What a page was like when a scraper last read it.
+visit = Table(
+    "visit",
+    metadata,
+    Column("scraper", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("fetched", Float, nullable=False),
+    Column("checked", Float, nullable=False),
+    Column("etag", Text),
+    Column("modified", Text),
+    Column("sha256", Text, nullable=False),
+    # What came out of it, requests and items: JSON, compressed (zlib).
+    Column("gave", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("scraper", "digest"),
 )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import fcntl
 import os
 import sqlite3
+import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -20,10 +20,11 @@ import msgspec
 
 from gossamer import urls
 from gossamer.errors import ConfigError, LeaseLost, StoreBusy, StoreError, StoreTooNew
+from gossamer.storage import filelock, rows
 from gossamer.storage import statements as sql
 from gossamer.storage.migrations import upgrade as migrations
-from gossamer.storage.store import DEEPEST, Batch, Draft, Settled, SourceNote, UrlStory
-from gossamer.values import Ending, Lease, Outcome, Pending, Request, Run, RunState
+from gossamer.storage.store import DEEPEST, Batch, Draft, FetchLine, RobotsNote, Settled, SourceNote, UrlStory
+from gossamer.values import Ending, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Visit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,15 +32,9 @@ T = TypeVar("T")
 MEMORY = ":memory:"
 #: Start requests handed to SQLite at once: bounds the memory that they take there.
 ROWS = 5_000
-#: How a row says how its request ended; 0 is waiting.
-STATES = {Ending.DONE: 1, Ending.SKIPPED: 2, Ending.FAILED: 3, Ending.LATER: 0}
+#: Lines of the fetch log handed out at once.
+LINES = 1_000
 
-#: Where a row of `_row` has these.
-_DIGEST, _DEPTH, _HOPS = 0, 6, 8
-
-_encode = msgspec.json.Encoder(enc_hook=str).encode
-_Row = tuple[int, str, str, int, int, int, int, dict[str, Any] | None]
-_decode_rows = msgspec.json.Decoder(list[_Row]).decode
 _decode_run = msgspec.json.Decoder(Run).decode
 _decode_story = msgspec.json.Decoder(UrlStory).decode
 
@@ -66,11 +61,14 @@ class SqliteStore:
     def __init__(self, path: str, *, owner: bool = True) -> None:
         self.path = path
         self.owner = owner
-        self._lock: int | None = None
+        self._lock: filelock.FileLock | None = None
         self._connection: sqlite3.Connection | None = None
         self._thread: ThreadPoolExecutor | None = None
         #: Owners of leases that live in this process.
         self._alive: set[str] = set()
+        #: Notes that wait for the thread, which more may join, and what their authors wait for.
+        self._gathered: tuple[list[SourceNote], asyncio.Future[None]] | None = None
+        self._gathering = threading.Lock()
 
     async def __aenter__(self) -> SqliteStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gossamer-store")
@@ -92,19 +90,25 @@ class SqliteStore:
         if self.path != MEMORY:
             self._find()
         with self._spoken():
-            if self.owner or self.path == MEMORY:
-                self._lock = None if self.path == MEMORY else _lock(self.path)
-                # An absolute path is never taken for one of SQLite's file: URLs.
-                place = self.path if self.path == MEMORY else str(Path(self.path).absolute())
-                self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
-                self._upgrade()
-            else:
-                uri = Path(self.path).absolute().as_uri() + "?mode=ro"
-                if not os.access(Path(self.path).parent, os.W_OK) and not Path(self.path + "-wal").exists():
-                    # Readers share an index beside the file; where none can be made, nobody writes either.
-                    uri += "&immutable=1"
-                self._connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+            if not self.owner and self.path != MEMORY:
+                self._connection = self._reader()
                 self._check_version()
+                return
+            self._lock = None if self.path == MEMORY else filelock.FileLock(self.path)
+            # An absolute path is never taken for one of SQLite's file: URLs.
+            place = self.path if self.path == MEMORY else str(Path(self.path).absolute())
+            self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
+            self._upgrade()
+            if self._lock is not None:
+                self._lock.seal()
+
+    def _reader(self) -> sqlite3.Connection:
+        """A connection that only reads."""
+        uri = Path(self.path).absolute().as_uri() + "?mode=ro"
+        if not os.access(Path(self.path).parent, os.W_OK) and not Path(self.path + "-wal").exists():
+            # Readers share an index beside the file; where none can be made, nobody writes either.
+            uri += "&immutable=1"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
 
     def _find(self) -> None:
         path = Path(self.path)
@@ -181,7 +185,7 @@ class SqliteStore:
             self._connection.close()
             self._connection = None
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     # -- calling the thread ------------------------------------------------------------------------------------
@@ -194,6 +198,10 @@ class SqliteStore:
 
     async def _do(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a verb on the store's thread. Once begun it completes, even if the caller is cancelled."""
+        return await self._begin(verb, *args, **kwargs)
+
+    def _begin(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
+        """Queue a verb for the store's thread, which takes one after the other."""
         if self._thread is None:
             raise StoreError(f"the store {self.path} is closed")
 
@@ -201,7 +209,7 @@ class SqliteStore:
             with self._spoken():
                 return verb(*args, **kwargs)
 
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+        return asyncio.get_running_loop().run_in_executor(self._thread, call)
 
     @contextmanager
     def _spoken(self) -> Iterator[None]:
@@ -229,6 +237,10 @@ class SqliteStore:
             row = cursor.fetchone()
         return None if row is None else row[0]
 
+    def _all(self, statement: str, *args: Any) -> list[Any]:
+        """Every row: only for what is few."""
+        return self._db.execute(statement, args).fetchall()
+
     # -- runs --------------------------------------------------------------------------------------------------
 
     async def new_run(self, draft: Draft) -> Run:
@@ -239,8 +251,8 @@ class SqliteStore:
             "scraper": draft.scraper,
             "ref": draft.ref,
             "signature": draft.signature,
-            "params": _encode(draft.params).decode(),
-            "options": _encode(draft.options).decode(),
+            "params": rows.encode(draft.params).decode(),
+            "options": rows.encode(draft.options).decode(),
             "now": time.time(),
         }
         with self._transaction() as db:
@@ -272,11 +284,12 @@ class SqliteStore:
             with self._transaction() as db:
                 db.execute(sql.FORGET_RUN, {"run": run_id})
                 db.execute(sql.FORGET_LEASE, {"run": run_id})
+                db.execute(sql.FORGET_STARTS, {"run": run_id})
 
         await self._do(write)
 
     async def worker(self) -> str | None:
-        return f"process {os.getpid()}" if self.owner else await self._do(_holder, self.path)
+        return f"process {os.getpid()}" if self.owner else await self._do(filelock.holder, self.path)
 
     async def end_run(self, lease: Lease, state: RunState, reason: str) -> Run:
         def write() -> Run:
@@ -289,10 +302,10 @@ class SqliteStore:
 
     # -- leases ------------------------------------------------------------------------------------------------
 
-    async def acquire(self, run_id: int, owner: str, ttl: float) -> Lease:
-        return await self._do(self._acquire, run_id, owner, ttl)
+    async def acquire(self, run_id: int, owner: str, ttl: float, limits: Mapping[str, Any] | None = None) -> Lease:
+        return await self._do(self._acquire, run_id, owner, ttl, rows.as_text(limits or {}))
 
-    def _acquire(self, run_id: int, owner: str, ttl: float) -> Lease:
+    def _acquire(self, run_id: int, owner: str, ttl: float, limits: str) -> Lease:
         until = time.time() + ttl
         with self._transaction() as db:
             held = db.execute(sql.LEASE, (run_id,)).fetchone()
@@ -303,6 +316,7 @@ class SqliteStore:
             db.execute(sql.UNCLAIM, (run_id,))
             db.execute(sql.REDATE, {"run": run_id, "now": time.time()})
             db.execute(sql.RUN_STATE, {"run": run_id, "state": RunState.RUNNING, "reason": "", "ended": None})
+            db.execute(sql.START, {"run": run_id, "now": time.time(), "limits": limits})
         self._alive.add(owner)
         return Lease(run=run_id, owner=owner, token=token, until=until)
 
@@ -327,8 +341,8 @@ class SqliteStore:
         # Rows are made here, so that the store's thread can write the last batch meanwhile.
         groups = []
         for first in range(0, len(requests), ROWS):
-            rows = [_row(request, 0, n) for n, request in enumerate(requests[first : first + ROWS], first)]
-            groups.append(_json(rows))
+            made = [rows.request_row(request, 0, n) for n, request in enumerate(requests[first : first + ROWS], first)]
+            groups.append(rows.as_json(made))
             await asyncio.sleep(0)
 
         def write() -> Mapping[str, int]:
@@ -344,11 +358,11 @@ class SqliteStore:
         return await self._do(write)
 
     def _insert(
-        self, run_id: int, rows: str, hops: Sequence[tuple[str, int]] = ()
+        self, run_id: int, found: str, hops: Sequence[tuple[str, int]] = ()
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Insert what is not known: (host -> new requests, rule -> newly dropped links)."""
         before = self._one(sql.LAST_REQUEST)
-        self._db.execute(sql.ADD, {"run": run_id, "rows": rows})
+        self._db.execute(sql.ADD, {"run": run_id, "rows": found})
         fresh: Counter[str] = Counter()
         dropped: Counter[str] = Counter()
         for host, state, reason, n in msgspec.json.decode(self._one(sql.ADDED, before)):
@@ -365,9 +379,9 @@ class SqliteStore:
 
         Which of the two was met first must not matter.
         """
-        rows = {"run": run_id, "rows": _json(hops)}
-        revived: dict[str, int] = msgspec.json.decode(self._one(sql.REVIVED, **rows))
-        self._db.execute(sql.LIFT, rows)
+        named = {"run": run_id, "rows": rows.as_json(hops)}
+        revived: dict[str, int] = msgspec.json.decode(self._one(sql.REVIVED, **named))
+        self._db.execute(sql.LIFT, named)
         fresh.update(revived)
         dropped.subtract({"depth": sum(revived.values())} if revived else {})
 
@@ -378,9 +392,9 @@ class SqliteStore:
     async def peek(
         self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST
     ) -> list[Request]:
-        skip = _encode(list(but)).decode()
-        rows = await self._do(self._one, sql.PEEK, run=run_id, host=host, limit=limit, but=skip, level=level)
-        return [_request(*row) for row in _decode_rows(rows)]
+        skip = rows.encode(list(but)).decode()
+        found = await self._do(self._one, sql.PEEK, run=run_id, host=host, limit=limit, but=skip, level=level)
+        return rows.read_requests(found)
 
     async def level(self, run_id: int, host: str) -> int | None:
         found: int | None = await self._do(self._one, sql.LEVEL, run=run_id, host=host)
@@ -389,6 +403,10 @@ class SqliteStore:
     async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
         statement = sql.ROOTS_BY_HOST if by_host else sql.ROOTS
         found: list[str] = msgspec.json.decode(await self._do(self._one, statement, run=run_id))
+        return found
+
+    async def given_hosts(self, run_id: int) -> list[str]:
+        found: list[str] = msgspec.json.decode(await self._do(self._one, sql.GIVEN_HOSTS, run=run_id))
         return found
 
     async def wake(self, run_id: int, now: float) -> tuple[Mapping[str, int], float | None]:
@@ -408,54 +426,70 @@ class SqliteStore:
         return await self._do(read)
 
     async def settle(self, lease: Lease, batch: Batch) -> Settled:
+        self._gathered = None  # a later note may not be written before an earlier one of this group
         return await self._do(self._settle, lease, batch)
 
     def _settle(self, lease: Lease, batch: Batch) -> Settled:
         run, outcomes = lease.run, batch.outcomes
+        if self._lock is not None:
+            self._lock.check()
         with self._transaction() as db:
             self._fence(lease)
-            found = [row for o in outcomes for row in _found_rows(o)]
-            hops = [(row[_DIGEST], row[_DEPTH]) for row in found if row[_HOPS]]
-            fresh, dropped = self._insert(run, _json(found), hops) if found else ({}, {})
+            found = [row for o in outcomes for row in rows.found_rows(o)]
+            hops = [(row[rows.DIGEST], row[rows.DEPTH]) for row in found if row[rows.HOPS]]
+            fresh, dropped = self._insert(run, rows.as_json(found), hops) if found else ({}, {})
             items = self._upsert(run, outcomes)
             self._write(sql.CLAIM, batch.claims, token=lease.token)
-            closed = self._write(sql.CLOSE, [_closing_row(o) for o in outcomes], run=run)
+            closed = self._write(sql.CLOSE, [rows.closing_row(o) for o in outcomes], run=run)
             if closed != len(outcomes):
                 raise LeaseLost(f"run {run}: a request was settled twice; nothing of this group was written")
-            self._write(sql.LOG, [_fetch_row(f) for f in batch.fetches], run=run)
-            self._remember(batch.sources)
-            db.execute(sql.COUNT, {"run": run, "seconds": batch.seconds} | _counts(outcomes, items, dropped))
+            self._write(sql.LOG, [rows.fetch_row(f) for f in batch.fetches], run=run)
+            self._write(sql.REMEMBER, rows.fields(batch.sources))
+            self._write(sql.NOTICE, rows.fields(batch.notices), run=run)
+            db.execute(sql.COUNT, {"run": run, "seconds": batch.seconds} | rows.counts(outcomes, items, dropped))
             reasons = Counter(o.reason for o in outcomes if o.ending is not Ending.LATER)
             reasons.update(dropped)
             self._write(sql.COUNT_REASONS, reasons, run=run)
         return Settled(fresh=fresh, items=items, dropped=dropped)
 
-    def _write(self, statement: str, rows: Collection[Any], **named: Any) -> int:
+    def _write(self, statement: str, made: Collection[Any], **named: Any) -> int:
         """Run a statement over rows; returns how many it changed."""
-        if not rows:
+        if not made:
             return 0
-        return self._db.execute(statement, {"rows": _json(rows), **named}).rowcount
+        return self._db.execute(statement, {"rows": rows.as_json(made), **named}).rowcount
 
     def _upsert(self, run: int, outcomes: Sequence[Outcome]) -> int:
-        """Write items; returns how many this run had not seen."""
-        rows = [(o.request.id, i.kind, i.key, i.data, o.request.url, o.started) for o in outcomes for i in o.items]
-        if not rows:
+        """Write items and visits; returns how many of the items this run had not seen."""
+        items = rows.item_rows(outcomes)
+        seen = rows.seen_rows(outcomes, time.time())
+        visits, blobs = rows.visit_rows([o.visit for o in outcomes if o.visit is not None])
+        if not items and not seen and not visits:
             return 0
         scraper = self._one("select scraper from run where id = ?", run)
-        self._write(sql.ITEMS, rows, scraper=scraper)
-        return self._write(sql.SIGHTINGS, [row[:3] for row in rows], run=run, scraper=scraper)
+        self._write(sql.ITEMS, items, scraper=scraper)
+        self._write(sql.SEEN, seen, scraper=scraper)
+        self._write(sql.KEEP_VISITS, visits, scraper=scraper, blobs=blobs)
+        return self._write(sql.SIGHTINGS, [row[:3] for row in (*items, *seen)], run=run, scraper=scraper)
 
     # -- sources -----------------------------------------------------------------------------------------------
 
     async def remember(self, notes: Sequence[SourceNote]) -> None:
-        def write() -> None:
-            with self._transaction():
-                self._remember(notes)
+        """As in `Store`. Notes that wait for the thread together are written together."""
+        with self._gathering:
+            if self._gathered is None:
+                fresh: list[SourceNote] = []
+                self._gathered = fresh, self._begin(self._remember, fresh)
+            gathered, written = self._gathered
+            gathered.extend(notes)
+        await asyncio.shield(written)  # others wait for it too
 
-        await self._do(write)
-
-    def _remember(self, notes: Sequence[SourceNote]) -> None:
-        self._write(sql.REMEMBER, [(note.host, note.last_hit, note.ready_at) for note in notes])
+    def _remember(self, notes: list[SourceNote]) -> None:
+        with self._gathering:
+            gathered = self._gathered
+            if gathered is not None and gathered[0] is notes:
+                self._gathered = None
+        with self._transaction():
+            self._write(sql.REMEMBER, rows.fields(notes))
 
     async def source(self, host: str) -> SourceNote | None:
         def read() -> SourceNote | None:
@@ -464,15 +498,94 @@ class SqliteStore:
 
         return await self._do(read)
 
+    async def sources(self) -> list[SourceNote]:
+        return [SourceNote(*row) for row in await self._do(self._all, sql.SOURCES)]
+
+    async def forget_source(self, host: str) -> bool:
+        def write() -> bool:
+            with self._transaction() as db:
+                known = db.execute(sql.FORGET_SOURCE, (host,)).rowcount
+                return known + db.execute(sql.FORGET_ROBOTS, {"host": host}).rowcount > 0
+
+        self._gathered = None
+        return await self._do(write)
+
+    async def robots(self, origin: str) -> list[RobotsNote]:
+        return [_robots_note(row) for row in await self._do(self._all, sql.ROBOTS, origin)]
+
+    async def keep_robots(self, note: RobotsNote) -> None:
+        closed = rows.storable(note.closed)
+
+        def write() -> None:
+            with self._transaction() as db:
+                newest = db.execute(sql.NEWEST_ROBOTS, (note.origin,)).fetchone()
+                if newest is not None:
+                    old = _robots_note(newest)
+                    if (old.status, old.body, old.closed) == (note.status, note.body, closed):
+                        db.execute(sql.CHECK_ROBOTS, {"checked": note.checked, "id": newest[-1]})
+                        return
+                packed = zlib.compress(note.body)
+                db.execute(sql.ADD_ROBOTS, (note.origin, note.fetched, note.checked, note.status, packed, closed))
+
+        await self._do(write)
+
+    # -- visits ------------------------------------------------------------------------------------------------
+
+    async def visits(self, scraper: str, digests: Sequence[str]) -> Mapping[str, Visit]:
+        if not digests:
+            return {}
+        found = await self._do(self._one, sql.VISITS, scraper=scraper, rows=rows.as_json(digests))
+        return rows.read_visits(found)
+
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def why(self, url: str) -> list[UrlStory]:
         def read() -> list[UrlStory]:
             names = {"digest": urls.digest(urls.comparable(url)), "url": url}
-            rows = self._db.execute(sql.STORIES, names).fetchall()
-            return [_decode_story(row) for (row,) in rows]
+            return [_decode_story(row) for (row,) in self._db.execute(sql.STORIES, names)]
 
         return await self._do(read)
+
+    async def fetch_log(self, run_id: int | None = None) -> AsyncIterator[FetchLine]:
+        log = await self._do(self._open_log, run_id)
+        try:
+            while lines := await self._do(log.fetchmany, LINES):
+                for line in lines:
+                    yield FetchLine(*line)
+        finally:
+            # Behind what the thread may still read for us, and without waiting: we may be ended at any time.
+            if self._thread is None:
+                self._close_log(log)
+            else:
+                self._thread.submit(self._close_log, log)
+
+    def _open_log(self, run_id: int | None) -> sqlite3.Cursor:
+        """Sorted by one statement on a connection of its own, which does it in a file, however long the log is.
+
+        Pages of it would each need an index to begin at, and every settle would pay for that.
+        """
+        db = self._db if self.path == MEMORY else self._reader()
+        if run_id is None:
+            return db.execute(sql.FETCH_LOG)
+        return db.execute(sql.FETCH_LOG_OF_RUN, {"run": run_id})
+
+    def _close_log(self, log: sqlite3.Cursor) -> None:
+        if self.path != MEMORY:
+            log.connection.close()
+        elif self._connection is not None:
+            log.close()
+
+    async def starts(self, run_id: int | None = None) -> list[Start]:
+        of_run = (sql.STARTS,) if run_id is None else (sql.STARTS_OF_RUN, run_id)
+        return [Start(run, at, msgspec.json.decode(limits)) for run, at, limits in await self._do(self._all, *of_run)]
+
+    async def notices(self, host: str | None = None) -> list[Notice]:
+        of_host = (sql.NOTICES,) if host is None else (sql.NOTICES_OF_HOST, host)
+        return [Notice(*row) for row in await self._do(self._all, *of_host)]
+
+    async def host_counts(self, run_id: int) -> Mapping[str, int]:
+        found: dict[str, int] = msgspec.json.decode(await self._do(self._one, sql.HOST_COUNTS, run_id))
+        return found
 
     async def host_table(self, run_id: int) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = msgspec.json.decode(await self._do(self._one, sql.HOST_TABLE, run_id))
@@ -481,23 +594,23 @@ class SqliteStore:
     async def pages(self, run_id: int | None = None, scraper: str | None = None) -> AsyncIterator[dict[str, Any]]:
         after = 0
         while True:
-            rows = msgspec.json.decode(await self._do(self._one, sql.PAGES, after=after, run=run_id, scraper=scraper))
-            if not rows:
+            found = msgspec.json.decode(await self._do(self._one, sql.PAGES, after=after, run=run_id, scraper=scraper))
+            if not found:
                 return
-            for row in rows:
+            for row in found:
                 after = row.pop("id")
                 yield row
 
     async def items(self, run_id: int | None = None, scraper: str | None = None) -> AsyncIterator[dict[str, Any]]:
         after = 0
         while True:
-            rows = msgspec.json.decode(
+            found = msgspec.json.decode(
                 await self._do(self._one, sql.ITEMS_OUT, after=after, run=run_id, scraper=scraper)
             )
-            if not rows:
+            if not found:
                 return
-            after = rows[-1][0]
-            for _, name, kind, key, url, first, last, changed, data in rows:
+            after = found[-1][0]
+            for _, name, kind, key, url, first, last, changed, data in found:
                 yield {
                     "scraper": name,
                     "kind": kind,
@@ -510,184 +623,9 @@ class SqliteStore:
                 }
 
 
-# -- rows ------------------------------------------------------------------------------------------------------
-
-
-def _json(rows: Collection[Any]) -> str:
-    """Rows as SQLite takes them, without the characters that it would cut a text off at."""
-    made = _text(rows)
-    return made if "\\u0000" not in made else _text(_storable(rows))
-
-
-def _text(value: Any) -> str:
-    try:
-        return _encode(value).decode()
-    except UnicodeEncodeError:  # half a character, which is in no encoding
-        return _encode(_storable(value)).decode()
-
-
-def _storable(value: Any) -> Any:
-    """A value with U+FFFD for the characters that no store keeps."""
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, Mapping):
-        return {_storable(key): _storable(each) for key, each in value.items()}
-    return [_storable(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _row(request: Request, parent: int, ordinal: int, state: int = 0, reason: str | None = None) -> tuple[Any, ...]:
-    """A request as the row it becomes."""
-    host = urls.host(request.url)
-    key = request.fingerprint
-    if request.revisit or (request.hops and request.verb != "GET"):
-        # Not the same thing as any other request; but the same when its page is walked again.
-        key = urls.digest(key, str(parent), str(ordinal))
-    return (
-        key,
-        request.url,
-        host,
-        urls.shard(host),
-        request.handler,
-        _extra(request),
-        request.depth,
-        request.priority,
-        request.hops,
-        parent or None,
-        state,
-        reason,
-    )
-
-
-def _found_rows(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
-    parent = outcome.request.id
-    for n, request in enumerate(outcome.found):
-        yield _row(request, parent, n)
-    for n, drop in enumerate(outcome.dropped):
-        yield _row(drop.request, parent, n, STATES[Ending.SKIPPED], drop.reason)
-
-
-def _extra(request: Request) -> str | None:
-    """What a request has beyond its URL, as JSON; None for the plain ones."""
-    extra: dict[str, Any] = {}
-    for name in ("method", "headers", "json", "carry"):
-        value = getattr(request, name)
-        if value is not None:
-            extra[name] = value
-    if request.revisit:
-        extra["revisit"] = True
-    if request.via:
-        extra["via"] = request.via
-    if isinstance(request.data, bytes):
-        extra["data64"] = base64.b64encode(request.data).decode()
-    elif request.data is not None:
-        extra["data"] = request.data
-    return _text(extra) if extra else None
-
-
-def _request(
-    row: int,
-    url: str,
-    handler: str,
-    depth: int,
-    priority: int,
-    attempts: int,
-    hops: int,
-    extra: dict[str, Any] | None,
-) -> Request:
-    more = extra or {}
-    if "via" in more:
-        more["via"] = tuple(more["via"])
-    if "data64" in more:
-        more["data"] = base64.b64decode(more.pop("data64"))
-    return Request(url, to=handler, id=row, depth=depth, priority=priority, attempts=attempts, hops=hops, **more)
-
-
-def _closing_row(outcome: Outcome) -> tuple[Any, ...]:
-    return (
-        outcome.request.id,
-        STATES[outcome.ending],
-        outcome.not_before if outcome.ending is Ending.LATER else 0.0,
-        int(outcome.attempt),
-        outcome.reason,
-        outcome.detail,
-        outcome.status,
-        outcome.size,
-        outcome.started,
-        outcome.elapsed,
-    )
-
-
-def _fetch_row(fetch: Any) -> tuple[Any, ...]:
-    return (
-        fetch.request_id or None,
-        fetch.url,
-        fetch.host,
-        fetch.started,
-        fetch.elapsed,
-        fetch.status,
-        fetch.size,
-        fetch.reason,
-    )
-
-
-def _counts(outcomes: Sequence[Outcome], items: int, dropped: Mapping[str, int]) -> dict[str, int]:
-    endings = Counter(o.ending for o in outcomes)
-    return {
-        "settled": len(outcomes) - endings[Ending.LATER],
-        "pages": sum(o.is_page for o in outcomes),
-        "items": items,
-        "failed": endings[Ending.FAILED],
-        "skipped": endings[Ending.SKIPPED] + sum(dropped.values()),
-        "retried": sum(o.attempt for o in outcomes),
-        "size": sum(o.size for o in outcomes),
-    }
-
-
-# -- the file --------------------------------------------------------------------------------------------------
-
-
-def _flock(handle: int, kind: int) -> bool:
-    """Take a lock, unless somebody keeps it. Whoever only looks (`_holder`) has it for a blink: hence the tries."""
-    for _ in range(5):
-        try:
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return True
-    return False
-
-
-def _holder(path: str) -> str | None:
-    """The process that holds a store; None if none does."""
-    try:
-        handle = os.open(path + ".lock", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        return (
-            None if _flock(handle, fcntl.LOCK_SH) else f"process {os.pread(handle, 32, 0).decode('ascii', 'replace')}"
-        )
-    finally:
-        os.close(handle)
-
-
-def _lock(path: str) -> int:
-    """Hold the store for this process. The system lets go of it when the process dies, however it dies."""
-    name = os.path.realpath(path) + ".lock"  # one file, one lock, whichever name it is called by
-    try:
-        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise StoreError(f"the store {path} cannot be written: {error.strerror}; check its folder's rights") from None
-    if not _flock(handle, fcntl.LOCK_EX):
-        holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
-        os.close(handle)
-        who = "this process" if holder == str(os.getpid()) else f"process {holder}"
-        raise StoreBusy(f"the store {path} is in use by {who}: wait until it ends, or give another store") from None
-    with suppress(OSError):  # on a full disk the lock holds all the same, only without saying for whom
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode(), 0)
-    return handle
+def _robots_note(row: tuple[Any, ...]) -> RobotsNote:
+    origin, fetched, checked, status, body, closed, _ = row
+    return RobotsNote(origin, fetched, checked, status, zlib.decompress(body), closed)
 
 
 def _sentence(path: str, error: sqlite3.Error) -> str:

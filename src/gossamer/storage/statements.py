@@ -48,6 +48,7 @@ select exists (select 1 from request indexed by request_ready where run_id = :ru
 RUN_STATE = "update run set state = :state, reason = :reason, ended = :ended where id = :run"
 FORGET_RUN = "delete from run where id = :run and not exists (select 1 from request where run_id = :run)"
 FORGET_LEASE = "delete from lease where run_id = :run and not exists (select 1 from run where id = :run)"
+FORGET_STARTS = "delete from start where run_id = :run and not exists (select 1 from run where id = :run)"
 SEEDED = "update run set seeded = 1 where id = ?"
 
 LEASE = "select owner, token, until from lease where run_id = ? and shard = -1"
@@ -61,6 +62,7 @@ update lease set until = max(until, :until)
 where run_id = :run and shard = -1 and token = :token and owner = :owner
 """
 RELEASE = "update lease set owner = null, until = 0 where run_id = :run and shard = -1 and token = :token"
+START = "insert into start (run_id, at, limits) values (:run, :now, :limits)"
 UNCLAIM = (
     "update request indexed by request_claimed set token = null where run_id = ? and state = 0 and token is not null"
 )
@@ -135,6 +137,24 @@ select json_group_array((
 )) from each where host is not null
 """
 
+# Of a host with a million start URLs, one is enough to know that it was given.
+GIVEN_HOSTS = """
+with recursive each(host) as (
+    select min(host) from request indexed by request_roots where run_id = :run and depth = 0
+    union all
+    select (
+        select min(host) from request indexed by request_roots
+        where run_id = :run and depth = 0 and host > each.host
+    ) from each where host is not null
+)
+select json_group_array(url) from (
+    select (
+        select url from request indexed by request_roots
+        where run_id = :run and depth = 0 and host = each.host and hops = 0 and found_on is null limit 1
+    ) as url from each where host is not null
+) where url is not null
+"""
+
 HOSTS = """
 select json_group_object(host, n) from (
     select host, count(*) as n from request indexed by request_ready
@@ -190,6 +210,15 @@ where true on conflict (scraper, kind, key) do update set
     last_changed = iif(data = excluded.data, last_changed, excluded.last_seen),
     data = excluded.data, url = excluded.url, last_seen = excluded.last_seen, times_seen = times_seen + 1
 """  # noqa: S608
+# What a page that did not change still stands for: seen again, as it was.
+SEEN = f"""
+update item set last_seen = row.seen, times_seen = times_seen + row.n
+from (
+    select kind, key, max(seen) as seen, count(*) as n
+    from (select {_columns("request_id", "kind", "key", "seen")} from json_each(:rows)) group by kind, key
+) as row
+where item.scraper = :scraper and item.kind = row.kind and item.key = row.key
+"""  # noqa: S608
 SIGHTINGS = f"""
 insert into sighting (run_id, item_id, request_id)
 select :run, item.id, row.request_id
@@ -216,16 +245,43 @@ from (
 where request.id = row.id and +request.run_id = :run and +request.state = 0
 """  # noqa: S608 - the plus signs keep the planner from looking requests up by anything but their id
 LOG = f"""
-insert into fetch (run_id, request_id, url, host, started, elapsed, status, size, reason)
+insert into fetch (run_id, request_id, url, host, started, elapsed, status, size, reason, detail)
 select :run, row.* from (
-    select {_columns("request_id", "url", "host", "started", "elapsed", "status", "size", "reason")}
+    select {_columns("request_id", "url", "host", "started", "elapsed", "status", "size", "reason", "detail")}
     from json_each(:rows)
 ) as row
 """  # noqa: S608
+NOTICE = f"""
+insert into notice (run_id, host, at, kind, seconds, detail)
+select :run, row.* from (select {_columns("host", "at", "kind", "seconds", "detail")} from json_each(:rows)) as row
+"""  # noqa: S608
+
+_SOURCE = (
+    "host",
+    "last_hit",
+    "ready_at",
+    "interval",
+    "crawl_delay",
+    "latency",
+    "breaker",
+    "openings",
+    "open_until",
+    "why",
+)
 REMEMBER = f"""
-insert into source (host, last_hit, ready_at)
-select host, last_hit, ready_at from (select {_columns("host", "last_hit", "ready_at")} from json_each(:rows))
-where true on conflict (host) do update set last_hit = excluded.last_hit, ready_at = excluded.ready_at
+insert into source ({", ".join(_SOURCE)})
+select {", ".join(_SOURCE)} from (select {_columns(*_SOURCE)} from json_each(:rows))
+where true on conflict (host) do update set {", ".join(f"{name} = excluded.{name}" for name in _SOURCE[1:])}
+"""  # noqa: S608
+# The blobs of all rows come as one, for JSON has none.
+KEEP_VISITS = f"""
+insert into visit (scraper, digest, fetched, checked, etag, modified, sha256, gave)
+select :scraper, digest, fetched, checked, etag, modified, sha256, substr(:blobs, first, length) from (
+    select {_columns("digest", "fetched", "checked", "etag", "modified", "sha256", "first", "length")}
+    from json_each(:rows)
+)
+where true on conflict (scraper, digest) do update set fetched = excluded.fetched, checked = excluded.checked,
+    etag = excluded.etag, modified = excluded.modified, sha256 = excluded.sha256, gave = excluded.gave
 """  # noqa: S608
 COUNT = """
 update run set settled = settled + :settled, pages = pages + :pages, items = items + :items,
@@ -238,7 +294,21 @@ insert into run_reason (run_id, reason, n) select :run, key, value from json_eac
 where true on conflict do update set n = n + excluded.n
 """
 
-SOURCE = "select host, last_hit, ready_at from source where host = ?"
+SOURCE = f"select {', '.join(_SOURCE)} from source where host = ?"  # noqa: S608
+SOURCES = f"select {', '.join(_SOURCE)} from source order by host"  # noqa: S608
+FORGET_SOURCE = "delete from source where host = ?"
+
+_ROBOTS = "select origin, fetched, checked, status, body, closed, id from robots where origin = ? order by id desc"
+ROBOTS = _ROBOTS
+NEWEST_ROBOTS = f"{_ROBOTS} limit 1"
+ADD_ROBOTS = "insert into robots (origin, fetched, checked, status, body, closed) values (?, ?, ?, ?, ?, ?)"
+CHECK_ROBOTS = "update robots set checked = :checked where id = :id"
+FORGET_ROBOTS = "delete from robots where origin in ('http://' || :host, 'https://' || :host)"
+
+VISITS = """
+select json_group_array(json_array(digest, fetched, checked, etag, modified, sha256, hex(gave)))
+from visit where scraper = :scraper and digest in (select value from json_each(:rows))
+"""
 
 _STORY = """
 select json_object(
@@ -253,8 +323,8 @@ select json_object(
     'not_before', request.not_before, 'reason', request.reason, 'detail', request.detail,
     'status', request.status, 'size', request.size, 'started', request.started, 'elapsed', request.elapsed,
     'found_on', (select url from request as parent where parent.id = request.found_on),
-    'fetches', (select json_group_array(json_array(started, elapsed, status, reason)) from (
-        select started, elapsed, status, reason from fetch where request_id = request.id order by id limit 50)),
+    'fetches', (select json_group_array(json_array(started, elapsed, status, reason, detail)) from (
+        select started, elapsed, status, reason, detail from fetch where request_id = request.id order by id limit 50)),
     'items', (select json_group_array(json_array(kind, key)) from (
         select kind, key from sighting join item on item.id = item_id
         where sighting.request_id = request.id order by item.id limit 50))
@@ -269,17 +339,43 @@ where request.id in (
 ) order by request.run_id desc, request.id limit 100
 """  # noqa: S608
 
+# A settled request's row tells of its last fetch. One that waits again does so too, but its fetch is in the log.
+_FETCH_LOG = """
+select run_id, id, url, host, started, elapsed, coalesce(status, 0), coalesce(reason, '') from request
+where started > 0 {of_run} and (state <> 0 or not exists (
+    select 1 from fetch where fetch.request_id = request.id and fetch.started = request.started))
+union all
+select run_id, coalesce(request_id, 0), url, host, started, elapsed, status, reason from fetch
+where started > 0 {of_run}
+order by host, started, run_id
+"""
+FETCH_LOG = _FETCH_LOG.format(of_run="")
+FETCH_LOG_OF_RUN = _FETCH_LOG.format(of_run="and run_id = :run")
+
+_STARTS = "select run_id, at, limits from start"
+STARTS = f"{_STARTS} order by id"
+STARTS_OF_RUN = f"{_STARTS} where run_id = ? order by id"
+_NOTICES = "select host, at, kind, seconds, detail from notice"
+NOTICES = f"{_NOTICES} order by at, id"
+NOTICES_OF_HOST = f"{_NOTICES} where host = ? order by at, id"
+# A dropped link was never closed by a walk: it has no `started`, not even 0.
+HOST_COUNTS = """
+select json_group_object(host, n) from (
+    select host, count(*) as n from request where run_id = ? and (state <> 2 or started is not null) group by host
+)
+"""
 HOST_TABLE = """
 select json_group_array(json_object(
-    'host', host, 'pages', pages, 'failed', failed, 'skipped', skipped, 'waiting', waiting, 'size', size,
-    'retries', retries, 'first', first, 'last', last
+    'host', host, 'pages', pages, 'unchanged', unchanged, 'failed', failed, 'skipped', skipped,
+    'waiting', waiting, 'size', size, 'retries', retries, 'first', first, 'last', last
 )) from (
-    select host, sum(state = 1 and reason = 'ok') as pages, sum(state = 3) as failed,
+    select host, sum(state = 1 and reason = 'ok') as pages,
+        sum(state = 1 and reason in ('unchanged', 'fresh')) as unchanged, sum(state = 3) as failed,
         sum(state = 2 and found_on is not null or state = 2) as skipped, sum(state = 0) as waiting,
         sum(coalesce(size, 0)) as size, sum(attempts) as retries,
         min(nullif(started, 0)) as first, max(started) as last
     from request where run_id = ? group by host
-    having pages or failed or waiting or retries
+    having pages or unchanged or failed or waiting or retries
     order by pages desc, host limit 100
 )
 """

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from gossamer.values import Fetch, Lease, Outcome, Pending, Request, Run, RunState
+from gossamer.values import Fetch, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Visit
 
 #: No limit of depth.
 DEEPEST = 2**31 - 1
@@ -42,6 +42,47 @@ class SourceNote(msgspec.Struct, frozen=True):
     last_hit: float
     #: When it may be asked again, in seconds since 1970.
     ready_at: float
+    #: The pace it taught us: least seconds between two requests; 0: none.
+    interval: float = 0.0
+    #: What its robots.txt asks for: least seconds between two requests; 0: nothing.
+    crawl_delay: float = 0.0
+    #: Its usual time to answer, in seconds; 0: not known.
+    latency: float = 0.0
+    #: The breaker: "closed", "open" or "half_open", how often it opened in a row, and until when it is open.
+    breaker: str = "closed"
+    openings: int = 0
+    open_until: float = 0.0
+    #: Why it is held until `ready_at`, if it is more than its pace.
+    why: str = ""
+
+
+class RobotsNote(msgspec.Struct, frozen=True):
+    """One version of an origin's robots.txt."""
+
+    origin: str
+    #: When this version was first and last seen, in seconds since 1970.
+    fetched: float
+    checked: float
+    #: The status of the answer; 0 if none came.
+    status: int
+    #: The first 500 KiB.
+    body: bytes
+    #: A sentence if nothing could be read, so that the site counts as closed until it is asked again.
+    closed: str | None = None
+
+
+class FetchLine(msgspec.Struct, frozen=True):
+    """One exchange with a host, as the log has it."""
+
+    run: int
+    #: The request it was made for; 0 for robots.txt.
+    request_id: int
+    url: str
+    host: str
+    started: float
+    elapsed: float
+    status: int
+    reason: str
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -52,6 +93,7 @@ class Batch(msgspec.Struct, frozen=True):
     claims: Sequence[int] = ()
     fetches: Sequence[Fetch] = ()
     sources: Sequence[SourceNote] = ()
+    notices: Sequence[Notice] = ()
     #: Seconds worked since the last settle.
     seconds: float = 0.0
 
@@ -92,8 +134,8 @@ class UrlStory(msgspec.Struct, frozen=True):
     started: float | None
     elapsed: float | None
     found_on: str | None
-    #: Earlier fetches, oldest first: (started, elapsed, status, reason).
-    fetches: list[tuple[float, float, int, str]]
+    #: Earlier fetches, oldest first: (started, elapsed, status, reason, detail).
+    fetches: list[tuple[float, float, int, str, str | None]]
     #: Items that came out: (kind, key).
     items: list[tuple[str, str]]
 
@@ -129,10 +171,11 @@ class Store(Protocol):
 
     # -- leases ------------------------------------------------------------------------------------------------
 
-    async def acquire(self, run_id: int, owner: str, ttl: float) -> Lease:
+    async def acquire(self, run_id: int, owner: str, ttl: float, limits: Mapping[str, Any] | None = None) -> Lease:
         """Take the right to walk a run, which is then running. What a dead owner walked is waiting again.
 
-        Raises StoreBusy if a living owner holds it.
+        `limits` are what this start promises to keep: written down for `starts`. Raises StoreBusy if a living
+        owner holds it.
         """
 
     async def release(self, lease: Lease) -> None:
@@ -163,6 +206,9 @@ class Store(Protocol):
     async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
         """The start URLs of a run and what they redirected to; one for each host if `by_host`."""
 
+    async def given_hosts(self, run_id: int) -> list[str]:
+        """One start URL for each host that a run was given to start at; not those that redirects or pages led to."""
+
     async def wake(self, run_id: int, now: float) -> tuple[Mapping[str, int], float | None]:
         """Make parked requests ready whose time has come: host -> how many, and when the next is due."""
 
@@ -184,10 +230,39 @@ class Store(Protocol):
     async def source(self, host: str) -> SourceNote | None:
         """What is remembered of a host."""
 
+    async def sources(self) -> list[SourceNote]:
+        """What is remembered of every host, in the order of their names."""
+
+    async def forget_source(self, host: str) -> bool:
+        """Forget a host's pace, hold and breaker, and the robots.txt of its origins. Whether it was known."""
+
+    async def robots(self, origin: str) -> list[RobotsNote]:
+        """Every version of an origin's robots.txt, newest first."""
+
+    async def keep_robots(self, note: RobotsNote) -> None:
+        """Keep a robots.txt: a new version if status, body or `closed` differ from the newest, else only `checked`."""
+
+    # -- visits ------------------------------------------------------------------------------------------------
+
+    async def visits(self, scraper: str, digests: Sequence[str]) -> Mapping[str, Visit]:
+        """What is remembered of earlier visits, by the fingerprints of requests; written by settle."""
+
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def why(self, url: str) -> list[UrlStory]:
         """What each run knows of a URL, newest run first."""
+
+    def fetch_log(self, run_id: int | None) -> AsyncIterator[FetchLine]:
+        """Every exchange of a run (or of all runs), host by host, in the order they began."""
+
+    async def starts(self, run_id: int | None) -> list[Start]:
+        """Every start of a run (or of all runs), oldest first."""
+
+    async def notices(self, host: str | None = None) -> list[Notice]:
+        """What was noticed about a host (or all of them), oldest first."""
+
+    async def host_counts(self, run_id: int) -> Mapping[str, int]:
+        """Host -> requests of a run that were or will be walked: dropped links are not counted."""
 
     async def host_table(self, run_id: int) -> list[dict[str, Any]]:
         """Per host of a run: pages, failed, waiting, retried, and its pace as measured."""

@@ -47,7 +47,7 @@ CREATE INDEX run_signature ON run (signature);
 CREATE TABLE source (
     host TEXT NOT NULL,
     last_hit FLOAT NOT NULL,
-    ready_at FLOAT NOT NULL,
+    ready_at FLOAT NOT NULL, interval FLOAT DEFAULT '0' NOT NULL, crawl_delay FLOAT DEFAULT '0' NOT NULL, latency FLOAT DEFAULT '0' NOT NULL, breaker TEXT DEFAULT 'closed' NOT NULL, openings INTEGER DEFAULT '0' NOT NULL, open_until FLOAT DEFAULT '0' NOT NULL, why TEXT DEFAULT '' NOT NULL,
     PRIMARY KEY (host)
 )
  WITHOUT ROWID;
@@ -62,7 +62,7 @@ CREATE TABLE fetch (
     elapsed FLOAT NOT NULL,
     status INTEGER NOT NULL,
     size INTEGER NOT NULL,
-    reason TEXT NOT NULL,
+    reason TEXT NOT NULL, detail TEXT,
     PRIMARY KEY (id),
     FOREIGN KEY(run_id) REFERENCES run (id)
 );
@@ -142,5 +142,54 @@ CREATE TABLE sighting (
 
 CREATE INDEX sighting_request ON sighting (request_id);
 
-insert into alembic_version (version_num) values ('0001');
+CREATE TABLE robots (
+    id INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    fetched FLOAT NOT NULL,
+    checked FLOAT NOT NULL,
+    status INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    closed TEXT,
+    PRIMARY KEY (id)
+);
+
+CREATE INDEX robots_origin ON robots (origin);
+
+CREATE TABLE notice (
+    id INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    at FLOAT NOT NULL,
+    kind TEXT NOT NULL,
+    seconds FLOAT NOT NULL,
+    detail TEXT NOT NULL,
+    run_id INTEGER,
+    PRIMARY KEY (id)
+);
+
+CREATE INDEX notice_host ON notice (host);
+
+CREATE TABLE start (
+    id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    at FLOAT NOT NULL,
+    limits TEXT NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(run_id) REFERENCES run (id)
+);
+
+CREATE INDEX start_run ON start (run_id);
+
+CREATE TABLE visit (
+    scraper TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    fetched FLOAT NOT NULL,
+    checked FLOAT NOT NULL,
+    etag TEXT,
+    modified TEXT,
+    sha256 TEXT NOT NULL,
+    gave BLOB NOT NULL,
+    PRIMARY KEY (scraper, digest)
+);
+
+insert into alembic_version (version_num) values ('0002');
 

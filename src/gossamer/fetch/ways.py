@@ -1,0 +1,125 @@
+"""How the requests of one run go out: session, identity, proxy, cookies, and secrets only where they belong."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+
+from gossamer import urls
+from gossamer.errors import FetchError, ProxyFailed
+from gossamer.fetch import agents
+from gossamer.fetch.addresses import Addresses
+from gossamer.fetch.proxies import Proxy, ProxyProvider
+from gossamer.fetch.sessions import Session, Sessions
+from gossamer.fetch.way import Way
+from gossamer.settings import ScraperConfig
+from gossamer.values import Fetch, Request, Response, Visit
+from gossamer.visits import conditions
+
+
+class Ways:
+    """Chooses the way of each attempt, and hears how it went."""
+
+    def __init__(
+        self,
+        config: ScraperConfig,
+        addresses: Addresses,
+        *,
+        provider: ProxyProvider | None = None,
+        secrets: Mapping[str, str] | None = None,
+        spool: str | None = None,
+        seed: int = 0,
+        own_proxies: bool = False,
+    ) -> None:
+        """`own_proxies`: a person chose the proxies, who may have some at home."""
+        rotation = agents.identities(config, seed)
+        self.addresses = addresses
+        self._sessions = Sessions(config, rotation, provider)
+        self._provider = provider
+        self._own_proxies = own_proxies
+        self._honest = agents.Identity(config.user_agent)
+        self._secrets = {} if secrets is None else secrets
+        self._spool = spool
+        #: Where exchanges are written down that are made for a page besides its own.
+        self.log: Callable[[Fetch], None] | None = None
+        #: Hosts that the run starts at: secrets go to them, and to no other.
+        self._home: set[str] = set()
+        self._logins: dict[str, str] = {}
+
+    def start(self, url: str, login: tuple[str, str] | None = None, *, typed: bool = True) -> None:
+        """A start URL, and the login that stood in it. A `typed` one may lie at a private address."""
+        host = urls.host(url)
+        if host not in self._home:
+            self._home.add(host)
+            if typed:
+                self.addresses.allow(host)
+        if login is not None:
+            told = base64.b64encode(f"{login[0]}:{login[1]}".encode()).decode()
+            self._logins[urls.origin(url)] = f"Basic {told}"
+
+    def plain(self, host: str) -> Way:
+        """The way to a robots.txt: under our own name, without cookies, only its beginning. Raises ProxyFailed."""
+        proxy = None
+        if self._provider is not None:
+            proxy = self._provider.pick(host=host)
+            if proxy is None:
+                raise ProxyFailed("there is no proxy to go through: add one to `proxies`")
+            self._let(proxy)
+        return Way(self._honest, self.addresses, proxy=proxy, part=True, trusted=False)
+
+    def of(self, request: Request, visit: Visit | None = None) -> tuple[Way, Session]:
+        """The way of one attempt, and the session it belongs to."""
+        url = request.url
+        host = urls.host(url)
+        session = self._sessions.of(request, host)
+        if session.proxy is not None:
+            self._let(session.proxy)
+        headers = conditions(visit) if visit is not None else {}
+        trusted = host in self._home
+        if trusted and self._secrets:
+            headers.update({name.lower(): text for name, text in self._secrets.items()})
+        if self._logins and (login := self._logins.get(urls.origin(url))) is not None:
+            headers["authorization"] = login
+        if session.jar and (cookie := session.jar.header(url)):
+            headers["cookie"] = f"{headers['cookie']}; {cookie}" if "cookie" in headers else cookie
+        way = Way(
+            session.identity,
+            self.addresses,
+            proxy=session.proxy,
+            headers=headers,
+            trusted=trusted,
+            spool=self._spool,
+            heard=self.log,
+        )
+        return way, session
+
+    def _let(self, proxy: Proxy) -> None:
+        if self._own_proxies:
+            self.addresses.allow(proxy.authority)
+
+    async def look_up(self, way: Way, url: str) -> None:
+        """Have the name in a URL looked up: what waits for it later would leave all at once, past the host's pace.
+
+        Raises AddressRefused or ConnectFailed.
+        """
+        host = urls.host(url)
+        if self.addresses.known(host) is None:
+            await (self.addresses.resolve(host) if way.proxy is None else self.addresses.known_here(host))
+
+    def heard(self, session: Session, way: Way, response: Response) -> None:
+        """An answer came: keep its cookies, and think the better of its proxy."""
+        if session.jar is not None and "set-cookie" in response.headers:
+            session.jar.take(response.headers.getall("set-cookie"), response.url)
+        if way.proxy is not None and self._provider is not None:
+            self._provider.report(way.proxy, urls.host(response.url), ok=True, seconds=response.elapsed)
+
+    def failed(self, way: Way, url: str, error: FetchError, seconds: float) -> None:
+        """No answer came: through a proxy, that may be its fault."""
+        if way.proxy is not None and self._provider is not None:
+            self._provider.report(way.proxy, urls.host(url), ok=False, seconds=seconds, why=error.reason)
+
+    def blocked(self, session: Session, way: Way, url: str, why: str) -> None:
+        """A wall stood there: this session is burnt, and its proxy may be."""
+        self._sessions.retire(session, why)
+        if way.proxy is not None and self._provider is not None:
+            self._provider.report(way.proxy, urls.host(url), ok=False, seconds=0.0, why="blocked")
