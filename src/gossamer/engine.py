@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from gossamer import builtin, clock, telemetry, urls, visits
-from gossamer.errors import Blocked, FetchError, GossamerError, Retry, first_error
+from gossamer.departure import Departure
+from gossamer.errors import Blocked, FetchError, GossamerError, Held, Retry, first_error
 from gossamer.fetch import retry
 from gossamer.fetch.fetcher import Fetcher
 from gossamer.fetch.sessions import Session
@@ -24,7 +25,7 @@ from gossamer.inquiry import Inquiry
 from gossamer.parse import probe, walls
 from gossamer.parse.page import LARGEST_BODY, Page
 from gossamer.polite import robots
-from gossamer.polite.gate import Door, Gate
+from gossamer.polite.gate import Gate
 from gossamer.progress import Progress
 from gossamer.reader import Reader
 from gossamer.scope import Scope
@@ -35,10 +36,6 @@ from gossamer.telemetry import log
 from gossamer.values import REDIRECTS, Drop, Ending, Fetch, Lease, Outcome, Request, Response, Visit, is_secret
 from gossamer.visits import Visits
 
-#: A host asked no more often than this, in seconds, has each of its turns written down before it is taken.
-SLOW = 0.25
-#: Seconds that a turn waits for its host's pace; for longer, its request goes back to the frontier.
-MOMENT = 0.5
 #: Seconds that parsing a page may take.
 PARSE_LIMIT = 10.0
 #: Bytes of a body in a file up to which its markup is tried, whatever its type says.
@@ -227,7 +224,7 @@ class Engine:
     async def _worker(self) -> None:
         while (turn := await self.frontier.take()) is not None:
             if turn.robots_url is not None:
-                await self._inquiry.ask(turn, turn.robots_url, self._promise)
+                await self._inquiry.ask(turn, turn.robots_url)
                 continue
             outcome = await self.walk(turn)
             if self._talkative:
@@ -243,23 +240,19 @@ class Engine:
         if turn.fresh and turn.visit is not None:
             return self._as_before(request, turn.visit, reason="fresh")
         config = self._own_config if builtin.is_builtin(request.handler) else self._config
-        started, began = time.time(), time.monotonic()
+        leave = Departure(self._store, self._gate, door)
         way: Way | None = None
         try:
-            way, session = self.ways.of(request, turn.visit)
-            await self.ways.look_up(way, request.url)
-            wait = await self._promise(door)
-            if wait:
-                return Outcome(request, Ending.LATER, "held", door.why, not_before=clock.now() + wait)
-            started, began = time.time(), time.monotonic()
+            way, session = self.ways.of(request, turn.visit, leave)
             response = await self._fetcher.fetch(request, config, way)
             door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=request.attempts == 0)
+        except Held as held:
+            return Outcome(request, Ending.LATER, "held", str(held), not_before=clock.now() + held.seconds)
         except FetchError as error:
-            elapsed = time.monotonic() - began
-            door.failed(error, elapsed, fresh=request.attempts == 0)
+            door.failed(error, leave.elapsed, fresh=request.attempts == 0)
             if way is not None:
-                self.ways.failed(way, request.url, error, elapsed)
-            return self._log_attempt(retry.failed(request, error, started, elapsed, config), way)
+                self.ways.failed(way, request.url, error, leave.elapsed)
+            return self._log_attempt(retry.failed(request, error, leave.at, leave.elapsed, config), way)
         finally:
             door.leave()
         self.ways.heard(session, way, response)
@@ -404,19 +397,6 @@ class Engine:
             detail=f"it redirects to {target}",
             found=(follow,),
         )
-
-    async def _promise(self, door: Door) -> float:
-        """Before a slow host is asked, write down when it may be asked again: a kill must not shorten its wait.
-
-        Returns the seconds that the host is to be left alone for, if it was held meanwhile; else 0.
-        """
-        if door.interval >= SLOW:
-            await self._store.remember(self._gate.notes())
-        while (wait := door.go(time.monotonic())) > 0:
-            if wait > MOMENT:
-                return wait
-            await asyncio.sleep(wait)
-        return 0.0
 
     def _log_attempt(self, outcome: Outcome, way: Way | None) -> Outcome:
         """Keep an attempt that will be followed by another: its request's row tells only of the last."""

@@ -24,6 +24,7 @@ GossamerError
 │   ├── HandlerTimeout     the handler blocked for too long
 │   ├── Retry              `validate` says: not a usable page now, try again
 │   └── Blocked            `validate` says: a captcha or a login wall, not the page
+├── Held               its host may not be asked now after all; the request waits again
 └── Stalled            requests wait, and nothing will ever make them ready
 
 `reason` is a short word that counts and groups (`by_reason`, `gossamer why`); `str(error)` is a sentence
@@ -178,6 +179,17 @@ class Blocked(ReadError):
     """Raised by `validate`: a captcha or a login wall, not the page. Tried again with another identity."""
 
     reason = "blocked"
+
+
+class Held(GossamerError):
+    """A host was held after a request had its turn, and before it left: the request waits again."""
+
+    reason = "held"
+
+    def __init__(self, seconds: float, why: str) -> None:
+        super().__init__(why)
+        #: How long the host is to be left alone.
+        self.seconds = seconds
 
 
 class Stalled(GossamerError):

@@ -22,8 +22,8 @@ _RULES = {
     "depth": "it lies deeper than --depth allows",
     "robots": "robots.txt forbids it",
     "content_type": "its media type is not read",
-    "trap_path": "its path repeats itself, as endless URL spaces do (traps)",
-    "trap_query": "its query is one of too many on one path (max_queries)",
+    "trap_path": "its path is of an endless URL space: it repeats itself, or has a far date or session in it (traps)",
+    "trap_query": "its query is one of too many on one path (max_queries), or has a far date or session in it (traps)",
     "host_budget": "enough pages of its host are walked (max_per_host)",
 }
 #: What a reason means that does not explain itself.

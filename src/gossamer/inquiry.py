@@ -7,7 +7,8 @@ import time
 from typing import Protocol
 
 from gossamer import urls
-from gossamer.errors import AddressRefused, FetchError, ProxyFailed
+from gossamer.departure import Departure
+from gossamer.errors import AddressRefused, FetchError, Held, ProxyFailed
 from gossamer.fetch import retry
 from gossamer.fetch.fetcher import Fetcher
 from gossamer.fetch.way import Way
@@ -62,7 +63,7 @@ class Inquiry:
         self._tries: dict[str, int] = {}
         self._hops: dict[str, int] = {}
 
-    async def ask(self, turn: Turn, url: str, promise: Promise) -> None:
+    async def ask(self, turn: Turn, url: str) -> None:
         """Fetch the robots.txt of a turn; after a few failures the site counts as closed."""
         door = await self._door(turn, url)
         if door is None:
@@ -70,27 +71,25 @@ class Inquiry:
         response: Response | None = None
         failure: FetchError | None = None
         way: Way | None = None
-        started, began = time.time(), time.monotonic()
+        leave = Departure(self._store, self._gate, door)
         try:
-            way = self._ways.plain(urls.host(url))
-            await self._ways.look_up(way, url)
-            if await promise(door):
-                self._frontier.robots_known(turn)
-                return
-            started, began = time.time(), time.monotonic()
+            way = self._ways.plain(urls.host(url), leave)
             response = await self._fetcher.fetch(Request(url), self._config, way)
             # A robots.txt that fails is asked again at a distance: no reason to slow the rest.
             door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=True)
+        except Held:
+            self._frontier.robots_known(turn)
+            return
         except FetchError as error:
             failure = error
-            door.failed(error, time.monotonic() - began, fresh=True)
+            door.failed(error, leave.elapsed, fresh=True)
             if way is not None:
-                self._ways.failed(way, url, error, time.monotonic() - began)
+                self._ways.failed(way, url, error, leave.elapsed)
             log.info("robots.unreachable", url=url, why=str(error))
         finally:
             door.leave()
         status, size = (response.status, len(response.body)) if response else (0, 0)
-        self._log.log(Fetch(url, urls.host(url), started, time.monotonic() - began, status, size, "robots"))
+        self._log.log(Fetch(url, urls.host(url), leave.at, leave.elapsed, status, size, "robots"))
         await self._learn(turn, door, url, response, failure)
         self._log.soon()
         self._frontier.robots_known(turn)
@@ -167,9 +166,3 @@ class Inquiry:
         if closed is None or not turn.refreshing:  # else the old rules hold on
             await self._store.keep_robots(note)
         self._gate.learn(turn.door, turn.request.url, robots.of(note, self._agent))
-
-
-class Promise(Protocol):
-    """Writes down, before a slow host is asked, when it may be asked again; gives the wait if it may not be now."""
-
-    async def __call__(self, door: Door) -> float: ...

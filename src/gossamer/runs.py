@@ -17,7 +17,7 @@ from gossamer import registry, seeding, settings, urls
 from gossamer.engine import Engine
 from gossamer.errors import ConfigError, StoreError
 from gossamer.fetch import bodies, browser
-from gossamer.fetch.addresses import Addresses
+from gossamer.fetch.addresses import Addresses, Resolver
 from gossamer.fetch.client import Client
 from gossamer.fetch.fetcher import Fetcher, Fetchers
 from gossamer.fetch.proxies import provider_of
@@ -77,6 +77,8 @@ class Parts(msgspec.Struct, frozen=True):
     fetcher: Fetcher
     watchdog: Watchdog
     spool: str
+    #: Who looks names up; left out: the system.
+    resolver: Resolver | None = None
 
 
 @asynccontextmanager
@@ -228,7 +230,7 @@ def _limits(config: ScraperConfig) -> dict[str, Any]:
 async def _ways(parts: Parts, asked: Plan, scraper: Scraper, run: int) -> Ways:
     """How the requests of a run go out: to each host with the same face, however often it is resumed."""
     config = asked.settings.config
-    addresses = Addresses(private=config.allow_private)
+    addresses = Addresses(private=config.allow_private, resolver=parts.resolver)
     provider = provider_of(config.proxies)
     if provider is not None and provider.stale:
         await provider.load(getter(parts.fetcher, addresses))

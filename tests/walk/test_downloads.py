@@ -27,6 +27,12 @@ DATA = random.Random(3).randbytes(3 * MB + 7)
 SHA = hashlib.sha256(DATA).hexdigest()
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again is tried soon: how long to wait is told elsewhere."""
+    monkeypatch.setattr("gossamer.fetch.retry.FIRST_WAIT", 0.05)
+
+
 def saver(site: Site, *paths: str, to: str | None = None, **attributes: Any) -> type[Scraper]:
     """A scraper that downloads some paths of the site from its front page."""
 
@@ -329,14 +335,14 @@ def test_a_file_that_is_too_large_is_refused_and_removed(site: Site, known: bool
 
 
 def test_a_file_that_unpacks_to_far_more_than_it_seems_is_refused(site: Site) -> None:
-    site.bomb("/file.bin", megabytes=100)
+    site.bomb("/file.bin", megabytes=40)
     run(saver(site, to="one.bin"), retries=0)
     assert (fates(site)["/file.bin"], files()) == ("failed bomb", [])
 
 
 def test_a_file_may_take_longer_than_a_page(site: Site) -> None:
     block = b"x" * 10_000
-    site.handler("/file.bin", lambda hit: Answer(stream=lambda: iter([block] * 30), every=0.05))
+    site.handler("/file.bin", lambda hit: Answer(stream=lambda: iter([block] * 30), every=0.03))
     run(saver(site, to="one.bin"), timeout="500ms", retries=0)
     assert told()[0]["bytes"] == 300_000
 

@@ -14,6 +14,12 @@ from gossamer.testing import Answer, Hit, Site
 from tests.walk import asked, crawl, fates, gaps, links, records, run, why
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again is tried soon: how long to wait is told elsewhere."""
+    monkeypatch.setattr("gossamer.fetch.retry.FIRST_WAIT", 0.05)
+
+
 def reader(site: Site, *paths: str, **attributes: Any) -> type[Scraper]:
     """A scraper that gives what some paths of the site say."""
 

@@ -14,7 +14,7 @@ from gossamer import runs
 from gossamer.chaos.compare import Comparison, compare, unsteady
 from gossamer.chaos.faults import HARD, SOFT, unmarked
 from gossamer.chaos.saved import Saved
-from gossamer.chaos.stage import QUICK, STORM, STORM_NAME, HastyGate, Rerouted, Stage, Weather
+from gossamer.chaos.stage import QUICK, STORM, STORM_NAME, HastyGate, Rerouted, Stage, Weather, here
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
 from gossamer.runs import Report
@@ -148,7 +148,9 @@ async def _play(
         site.handler("/*", stage)
         async with runs.open_parts(asked.store) as parts:
             fetcher, gate = Rerouted(parts.fetcher, site), HastyGate(parts.store)
-            report = await runs.execute(msgspec.structs.replace(parts, fetcher=fetcher, gate=gate), asked)
+            report = await runs.execute(
+                msgspec.structs.replace(parts, fetcher=fetcher, gate=gate, resolver=here), asked
+            )
             return await _look(parts.store, report, stage)
 
 

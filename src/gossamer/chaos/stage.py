@@ -120,6 +120,11 @@ class Rerouted:
         return msgspec.structs.replace(response, url=request.url)
 
 
+def here(name: str) -> tuple[str, ...]:
+    """Every name is this machine's: nobody else is asked where it is."""
+    return ("127.0.0.1",)
+
+
 class Hasty(Bucket):
     """A pace that learns nothing: a local site is in no trouble, and waiting for it would take hours."""
 
@@ -154,6 +159,7 @@ QUICK = {
     "breaker_wait": "200ms",
     "max_wait": "1m",
     "proxies": "none",
+    "allow_private": True,
     "render": False,
     "dry_run": False,
 }

@@ -60,6 +60,8 @@ class Client:
         if request.save is not None:
             return await self._fetch_file(request, request.save, config, way)
         line, pinned = self._lines.known(request.url, config, way) or await self._lines.to(request.url, config, way)
+        if way.leave is not None:
+            await way.leave()
         started, clock = time.time(), time.monotonic()
         answer = kept = None
         try:
@@ -87,6 +89,8 @@ class Client:
         """A download: the same, with the body in a file. What is no file (404, a redirect) is as without."""
         path = target(config.files, save)
         line, pinned = await self._lines.to(request.url, config, way)
+        if way.leave is not None:
+            await way.leave()
         started, clock = time.time(), time.monotonic()
         answer = kept = None
         async with Download(path, request.url, cap=config.max_download) as download:

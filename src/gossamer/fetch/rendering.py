@@ -143,6 +143,10 @@ class Rendering:
 
     async def show(self, context: BrowserContext) -> Response:
         """Show the page, and give what it became. Raises FetchError."""
+        if self._way.leave is not None:
+            await self._way.leave()
+        self._started, self._clock = time.time(), time.monotonic()
+        self._deadline = self._clock + self._config.timeout
         watching = asyncio.create_task(self._watch(context))
         try:
             left = self._deadline - time.monotonic()

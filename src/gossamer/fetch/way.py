@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -27,6 +27,8 @@ class Way(msgspec.Struct, frozen=True):
     spool: str | None = None
     #: Read only the beginning of the body, up to `max_body`; a longer one is no error.
     part: bool = False
+    #: Awaited when all is ready, right before the request goes out: it may have to wait for its host's pace.
+    leave: Callable[[], Awaitable[None]] | None = None
     #: Told of everything that a rendered page asks for besides itself.
     heard: Callable[[Fetch], None] | None = None
 

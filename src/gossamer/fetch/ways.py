@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from gossamer import urls
 from gossamer.errors import FetchError, ProxyFailed
@@ -15,6 +15,8 @@ from gossamer.fetch.way import Way
 from gossamer.settings import ScraperConfig
 from gossamer.values import Fetch, Request, Response, Visit
 from gossamer.visits import conditions
+
+Leave = Callable[[], Awaitable[None]]
 
 
 class Ways:
@@ -57,7 +59,7 @@ class Ways:
             told = base64.b64encode(f"{login[0]}:{login[1]}".encode()).decode()
             self._logins[urls.origin(url)] = f"Basic {told}"
 
-    def plain(self, host: str) -> Way:
+    def plain(self, host: str, leave: Leave) -> Way:
         """The way to a robots.txt: under our own name, without cookies, only its beginning. Raises ProxyFailed."""
         proxy = None
         if self._provider is not None:
@@ -65,9 +67,9 @@ class Ways:
             if proxy is None:
                 raise ProxyFailed("there is no proxy to go through: add one to `proxies`")
             self._let(proxy)
-        return Way(self._honest, self.addresses, proxy=proxy, part=True, trusted=False)
+        return Way(self._honest, self.addresses, proxy=proxy, part=True, trusted=False, leave=leave)
 
-    def of(self, request: Request, visit: Visit | None = None) -> tuple[Way, Session]:
+    def of(self, request: Request, visit: Visit | None, leave: Leave) -> tuple[Way, Session]:
         """The way of one attempt, and the session it belongs to."""
         url = request.url
         host = urls.host(url)
@@ -89,6 +91,7 @@ class Ways:
             headers=headers,
             trusted=trusted,
             spool=self._spool,
+            leave=leave,
             heard=self.log,
         )
         return way, session
@@ -96,15 +99,6 @@ class Ways:
     def _let(self, proxy: Proxy) -> None:
         if self._own_proxies:
             self.addresses.allow(proxy.authority)
-
-    async def look_up(self, way: Way, url: str) -> None:
-        """Have the name in a URL looked up: what waits for it later would leave all at once, past the host's pace.
-
-        Raises AddressRefused or ConnectFailed.
-        """
-        host = urls.host(url)
-        if self.addresses.known(host) is None:
-            await (self.addresses.resolve(host) if way.proxy is None else self.addresses.known_here(host))
 
     def heard(self, session: Session, way: Way, response: Response) -> None:
         """An answer came: keep its cookies, and think the better of its proxy."""

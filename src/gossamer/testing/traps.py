@@ -49,4 +49,5 @@ def _query(base: str, hit: Hit) -> Answer:
 
 def _session(base: str, number: int) -> Answer:
     """The same page under an address that is new each time."""
-    return Answer(body=links("Welcome", [f"{base}?sid={number:08x}", f"{base}?sid={number:08x}&amp;to=about"]))
+    session = f"{number:032x}"  # as long as PHP makes them
+    return Answer(body=links("Welcome", [f"{base}?sid={session}", f"{base}?sid={session}&amp;to=about"]))
