@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,14 @@ import pytest
 
 from gossamer import runs
 from gossamer.fetch import addresses, retry
-from gossamer.storage.sqlite import SqliteStore
-from gossamer.storage.store import RobotsNote, SourceNote
+from gossamer.storage.store import SourceNote
 from gossamer.testing import Answer, Hit, Site, SiteProcess
 from gossamer.values import Notice
 from tests.cli import ended, start, typed
-from tests.walk import asked, crawl, fates, gaps, links, why
+from tests.walk import asked, crawl, gaps, links, why
 
 #: What the way through two event loops and a socket may take from a gap.
 JITTER = 0.04
-HOUR = 3600.0
 
 
 @pytest.fixture(autouse=True)
@@ -136,9 +135,9 @@ def test_what_was_learned_outlives_a_restart(site: Site, store: str) -> None:
 def test_it_is_never_faster_than_it_was_told(store: str) -> None:
     """However well the host answers: measured at the host, in a process of its own."""
     with served('    site.page("/p/*", "<p>x</p>")\n    site.storm("/p/*", times=1)\n') as site:
-        crawl(*(site.url(f"/p/{n}") for n in range(14)), store=store, rate="10/s", per_host=4)
+        crawl(*(site.url(f"/p/{n}") for n in range(7)), store=store, rate="10/s", per_host=4)
         between = slept(site.hits())
-    assert len(between) == 14
+    assert len(between) == 7
     assert min(between) >= 0.1 - 0.01
     assert max(between) >= 0.2 - 0.01
     assert clean(store)
@@ -147,9 +146,9 @@ def test_it_is_never_faster_than_it_was_told(store: str) -> None:
 def test_nor_than_the_crawl_delay(store: str) -> None:
     code = '    site.robots("User-agent: *\\nCrawl-delay: 0.2")\n    site.page("/p/*", "<p>x</p>")\n'
     with served(code) as site:
-        crawl(*(site.url(f"/p/{n}") for n in range(8)), store=store, per_host=4)
+        crawl(*(site.url(f"/p/{n}") for n in range(5)), store=store, per_host=4)
         between = slept(site.hits())
-    assert len(between) == 7
+    assert len(between) == 4
     assert min(between) >= 0.2 - 0.01
     assert clean(store)
 
@@ -183,7 +182,7 @@ def _as_a_date() -> str:
 
 @pytest.mark.parametrize(
     ("status", "form"),
-    [(429, _in_seconds), (503, _in_seconds), (301, _in_seconds), (302, _as_a_date), (429, _as_a_date)],
+    [(429, _in_seconds), (503, _in_seconds), (301, _in_seconds), (302, _as_a_date)],
 )
 def test_retry_after_is_never_shortened(site: Site, store: str, status: int, form: Callable[[], str]) -> None:
     until: list[float] = []
@@ -209,25 +208,35 @@ def test_retry_after_is_never_shortened(site: Site, store: str, status: int, for
     assert clean(store)
 
 
-@pytest.mark.parametrize("status", [429, 302])
-def test_nor_by_a_kill(site: Site, tmp_path: Path, status: int) -> None:
-    site.page("/", links("/busy", "/p/1"))
-    pages(site, 2)
-    refusals = [Answer(status=status, headers={"Retry-After": "2", "Location": "/p/9"})]
-    site.handler("/busy", lambda hit: refusals.pop() if refusals else Answer(body="<p>x</p>"))
-    command = ["crawl", site.url("/"), "--rate", "none", "--per-host", "1", "--quiet"]
-    process = start(*command, cwd=tmp_path)
-    end = time.monotonic() + 15
-    while refusals:
-        assert time.monotonic() < end
-        time.sleep(0.005)
-    time.sleep(0.2)
-    process.send_signal(signal.SIGKILL)
-    ended(process)
-    assert ended(start(*command, cwd=tmp_path)).returncode == 0
-    refused = asked(site, "/busy")[0].at
-    assert min(hit.at for hit in site.hits if hit.at > refused) - refused >= 2
-    assert clean(str(tmp_path / "gossamer.db"))
+def test_nor_by_a_kill(tmp_path: Path) -> None:
+    """Two crawls at the same time, each killed when it has been told to wait."""
+    with Site() as busy, Site() as moved:
+        crawls = []
+        for site, status in ((busy, 429), (moved, 302)):
+            site.page("/", links("/busy", "/p/1"))
+            pages(site, 2)
+            answers = [Answer(status=status, headers={"Retry-After": "2", "Location": "/p/9"})]
+            site.handler("/busy", partial(_at_first, answers))
+            command = ["crawl", site.url("/"), "--store", f"{status}.db", "--rate", "none", "--per-host", "1", "-q"]
+            crawls.append((site, f"{status}.db", command, start(*command, cwd=tmp_path)))
+        for site, _, _, process in crawls:
+            end = time.monotonic() + 15
+            while not asked(site, "/busy"):
+                assert time.monotonic() < end
+                time.sleep(0.005)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGKILL)
+            ended(process)
+        again = [start(*command, cwd=tmp_path) for _, _, command, _ in crawls]
+        assert [ended(process).returncode for process in again] == [0, 0]
+        for site, store, _, _ in crawls:
+            refused = asked(site, "/busy")[0].at
+            assert min(hit.at for hit in site.hits if hit.at > refused) - refused >= 2
+            assert clean(str(tmp_path / store))
+
+
+def _at_first(answers: list[Answer], hit: Hit) -> Answer:
+    return answers.pop() if answers else Answer(body="<p>x</p>")
 
 
 def test_one_host_that_is_held_holds_no_worker_and_no_other_host(site: Site, store: str) -> None:
@@ -238,142 +247,6 @@ def test_one_host_that_is_held_holds_no_worker_and_no_other_host(site: Site, sto
         times = [hit.at for hit in other.hits]
         assert max(times) - min(times) < 0.9
         assert gaps(asked(site, "/busy"))[0] >= 1
-
-
-# -- robots.txt, kept ------------------------------------------------------------------------------------------
-
-RULES = "User-agent: *\nDisallow: /private\n"
-
-
-def remember(store: str, site: Site, age: float, body: str = RULES) -> None:
-    """Let the store have a robots.txt that was fetched some time ago."""
-
-    async def write() -> None:
-        then = time.time() - age
-        async with SqliteStore(store) as opened:
-            await opened.keep_robots(RobotsNote(site.url(""), then, then, 200, body.encode()))
-
-    asyncio.run(write())
-
-
-def kept(store: str, site: Site) -> list[RobotsNote]:
-    """The versions of a site's robots.txt that the store has, newest first."""
-
-    async def read() -> list[RobotsNote]:
-        async with runs.open_store(store) as opened:
-            return await opened.robots(site.url(""))
-
-    return asyncio.run(read())
-
-
-def test_it_is_asked_once_for_two_runs(site: Site, store: str) -> None:
-    site.robots(RULES + "Crawl-delay: 0.3\n")
-    site.page("/", links("/private/x", "/p/1"))
-    pages(site, 1)
-    for _ in range(2):
-        report = crawl(site.url("/"), store=store, fresh=True)
-        assert (report.pages, report.by_reason["robots"]) == (2, 1)
-    assert site.paths()["/robots.txt"] == 1
-    assert min(gaps(site.hits)) >= 0.3 - JITTER  # its Crawl-delay is kept with it
-    assert clean(store)
-
-
-def test_other_names_of_ours_read_the_same_file(site: Site, store: str) -> None:
-    site.robots("User-agent: other\nDisallow: /\n")
-    site.page("/", "<p>x</p>")
-    assert crawl(site.url("/"), store=store, fresh=True).pages == 1
-    report = crawl(site.url("/"), store=store, fresh=True, user_agent="other/1.0")
-    assert (report.pages, site.paths()["/robots.txt"]) == (0, 1)
-
-
-@pytest.mark.parametrize("age", [25 * HOUR, 400 * HOUR, -2 * HOUR], ids=["old", "very old", "from the future"])
-def test_it_is_asked_again_when_it_is_old(site: Site, store: str, age: float) -> None:
-    remember(store, site, age)
-    site.robots("User-agent: *\nDisallow: /other\n")
-    site.page("/*", links("/private/x", "/other/y"))
-    crawl(site.url("/"), store=store)
-    assert site.hits[0].path == "/robots.txt"  # before anything else
-    assert (fates(site, store)["/private/x"], fates(site, store)["/other/y"]) == ("done ok", "skipped robots")
-    assert site.paths()["/robots.txt"] == 1
-
-
-def test_while_it_ages_it_is_asked_in_the_background(site: Site, store: str) -> None:
-    """The old rules hold until the new ones are there, and nobody waits."""
-    remember(store, site, 21 * HOUR)
-    site.page("/robots.txt", "User-agent: *\nDisallow: /p/9\n", headers={"Content-Type": "text/plain"}, latency=0.4)
-    site.page("/", links("/private/x", *(f"/p/{n}" for n in range(10)), "/p/last"))
-    site.page("/p/*", "<p>x</p>", latency=0.1)
-    report = crawl(site.url("/"), store=store, per_host=2)
-    (robots,) = asked(site, "/robots.txt")
-    assert robots.ended is not None
-    assert len([hit for hit in site.hits if robots.at < hit.at < robots.ended]) >= 2
-    told = fates(site, store)
-    assert (told["/private/x"], told["/p/9"], told["/p/last"]) == ("skipped robots", "skipped robots", "done ok")
-    assert report.pages == 11
-    new, old = kept(store, site)
-    assert (old.body, b"/p/9" in new.body) == (RULES.encode(), True)
-
-
-@pytest.mark.parametrize("status", [500, 429])
-def test_one_that_cannot_be_read_again_holds_on_until_it_is_too_old(site: Site, store: str, status: int) -> None:
-    remember(store, site, 21 * HOUR)
-    site.robots_fails(status=status)
-    site.page("/", links("/private/x", *(f"/p/{n}" for n in range(10))))
-    pages(site, 0)
-    report = crawl(site.url("/"), store=store, per_host=1, retries=1)
-    assert (report.pages, report.by_reason["robots"], report.failed) == (11, 1, 0)
-    assert site.paths()["/robots.txt"] == 2
-    assert [note.closed for note in kept(store, site)] == [None]
-
-
-def test_one_that_is_the_same_is_one_version(site: Site, store: str) -> None:
-    remember(store, site, 21 * HOUR)
-    site.robots(RULES)
-    site.page("/", links("/p/1", "/p/2"))
-    pages(site, 0)
-    crawl(site.url("/"), store=store, per_host=1)
-    (only,) = kept(store, site)
-    assert only.checked - only.fetched == pytest.approx(21 * HOUR, abs=60)
-    assert "robots.txt of" in why(site.url("/p/1"), store)
-
-
-def test_a_site_that_counted_as_closed_is_asked_again_by_and_by(site: Site, store: str) -> None:
-    async def write() -> None:
-        async with SqliteStore(store) as opened:
-            then = time.time() - 700
-            await opened.keep_robots(RobotsNote(site.url(""), then, then, 503, b"", "it could not be read"))
-
-    asyncio.run(write())
-    site.page("/", "<p>x</p>")
-    assert crawl(site.url("/"), store=store).pages == 1
-    assert site.paths()["/robots.txt"] == 1
-
-
-# -- Crawl-delay -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("line", ["Crawl-delay: 1000", "Request-rate: 1/1000s"])
-def test_a_crawl_delay_beyond_all_bounds_is_cut_and_that_is_said(site: Site, store: str, line: str) -> None:
-    site.robots(f"User-agent: *\n{line}\n")
-    given = pages(site, 3)
-    done = typed("crawl", *given, "--store", store, "--rate", "none", GOSSAMER_MAX_CRAWL_DELAY="0.4s")
-    assert done.returncode == 0
-    assert min(gaps(site.hits)) >= 0.4 - JITTER
-    assert "robots.delay_clamped" in done.stderr
-    said = "robots.txt asks for 1000 s between requests; max_crawl_delay allows 0.4 s"
-    (notice,) = notices(store, "crawl_delay")
-    assert notice.detail == said
-    assert said in why(given[0], store)
-    assert "crawl-delay 0.4 s" in typed("sources", "--store", store).stdout
-    assert clean(store)
-
-
-def test_a_crawl_delay_is_kept_across_runs_that_do_not_ask(site: Site, store: str) -> None:
-    site.robots("User-agent: *\nCrawl-delay: 0.4\n")
-    given = pages(site, 4)
-    crawl(*given[:2], store=store)
-    crawl(*given[2:], store=store, robots=False)
-    assert min(gaps(site.hits)) >= 0.4 - JITTER
 
 
 # -- one pace for a domain -------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class Hasty(Bucket):
 
     __slots__ = ()
 
-    def slow(self, now: float) -> bool:
+    def slow(self, now: float, longest: float = 0.0) -> bool:
         """Never."""
         return False
 

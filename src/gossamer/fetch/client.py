@@ -180,7 +180,8 @@ def _opened(
         if status == 407:
             raise ProxyFailed(f"the proxy {way.proxy.label} wants other credentials")
     length = answer.content_length
-    plain = length is not None and length <= ONE_PIECE and "content-encoding" not in raw
+    piece = ONE_PIECE if config.spool_above >= ONE_PIECE else config.spool_above
+    plain = length is not None and length <= piece and "content-encoding" not in raw
     return remote, Headers.lazy(raw), status, length if plain else inf
 
 

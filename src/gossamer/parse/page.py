@@ -297,20 +297,21 @@ def _save_path(url: str, to: str | None) -> str:
     if to is None:
         return _path_of(url)
     if to.endswith("/"):
-        to += _path_of(url).rpartition("/")[2]
+        # Many folders of a site have an `1.jpg`, and all of them come into this one.
+        to += _path_of(url, marked=True).rpartition("/")[2]
     parts = to.split("/")
     if not all(parts) or any(part in (".", "..") or len(part.encode()) > 255 for part in parts) or not to.isprintable():
         raise ReadError(f"a download cannot be saved as {to[:200]!r}: give a path below the folder for files")
     return to
 
 
-def _path_of(url: str) -> str:
+def _path_of(url: str, *, marked: bool = False) -> str:
     """A path that is safe on any machine, and the same for no other URL: `a.org/docs/report.pdf`."""
     authority, _, path = url.partition("://")[2].partition("?")[0].partition("/")
     *folders, last = (unquote(part, errors="replace") for part in path.split("/"))
     given = [authority, *folders, last or "index"]
     safe = [_UNSAFE.sub("_", part)[:_LONGEST_NAME].strip(".~") or "_" for part in given]
-    if given != safe or "?" in url or len(given) > _MOST_FOLDERS + 2:  # another URL might come to the same
+    if marked or given != safe or "?" in url or len(given) > _MOST_FOLDERS + 2:  # another URL might come to the same
         stem, dot, end = safe[-1].rpartition(".")
         mark = urls.digest(url)[:8].replace("-", "_")
         safe[-1] = f"{stem}-{mark}.{end}" if dot and stem and len(end) <= 8 else f"{safe[-1]}-{mark}"

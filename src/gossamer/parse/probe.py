@@ -31,7 +31,8 @@ def suspicious(body: bytes) -> bool:
         return False
     if body.count(b"<") > TAGS:
         return True
-    return any(len(part) > STRETCH and len(part.split()) > WORDS for part in body.split(b"<"))
+    # What comes before the first tag is in no tag: JSON and plain text are as long as they like.
+    return any(len(part) > STRETCH and len(part.split()) > WORDS for part in body.split(b"<")[1:])
 
 
 async def parses(body: bytes, seconds: float) -> bool:

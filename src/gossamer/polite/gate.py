@@ -15,7 +15,7 @@ from gossamer import clock, urls
 from gossamer.errors import Broken, ConnectFailed, FetchError, TimedOut, TlsFailed
 from gossamer.polite import breaker, robots
 from gossamer.polite.breaker import Breaker, Policy
-from gossamer.polite.limits import Bucket
+from gossamer.polite.limits import LONGEST, LONGEST_IN_TROUBLE, Bucket
 from gossamer.polite.robots import Robots
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import SourceNote, Store
@@ -175,7 +175,7 @@ class Door:
             return
         if retry_after:
             self._asked_to_wait(status, retry_after)
-        if status in _TOO_MUCH and self.bucket.slow(now):
+        if status in _TOO_MUCH and self.bucket.slow(now, LONGEST if status == 429 else LONGEST_IN_TROUBLE):
             self._slowed(f"it answered with status {status}")
         # A site that says when to come again is held, and not broken; a page that always fails is no failing host.
         talks = status == 429 or (status == 503 and bool(retry_after))
@@ -185,7 +185,7 @@ class Door:
     def failed(self, error: FetchError, elapsed: float, fresh: bool = True) -> None:
         """No answer came, after some time. What is not the host's fault says nothing about it."""
         now = time.monotonic()
-        if isinstance(error, TimedOut) and self.bucket.slow(now):
+        if isinstance(error, TimedOut) and self.bucket.slow(now, LONGEST_IN_TROUBLE):
             self._slowed(f"no answer came in {elapsed:.3g} s")
         if isinstance(error, _ITS_OWN) and self.breaker.failure(now):
             self._opened(now, error.reason)

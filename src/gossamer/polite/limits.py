@@ -8,13 +8,14 @@ import math
 SLOWER = 2.0
 SLUGGISH = 1.25
 #: What is left of the learned part after a clean answer.
-FASTER = 0.96
+FASTER = 0.9
 #: A learned part below this, in seconds, is gone.
 GONE = 0.001
 #: The first interval for a host that had none.
 FIRST = 0.05
-#: The longest interval that is learned, in seconds.
+#: The longest interval that is learned, in seconds: from a host that says we are too fast, and from one in trouble.
 LONGEST = 60.0
+LONGEST_IN_TROUBLE = 10.0
 #: What came in flight together counts once: seconds between two slow-downs, or the interval if that is longer.
 ONCE = 1.0
 #: A host is sluggish whose latency of late is this many times its usual one, and this many seconds above it.
@@ -29,7 +30,7 @@ class Bucket:
     A host's bucket holds one token, so that no two requests are closer than the interval, however long nothing was
     asked. The interval has two parts. The base is a promise: the slowest pace that any run was told to keep, or the
     Crawl-delay of the site, whichever is longer; nothing goes faster. What is learned comes on top: it doubles when
-    the host says that it is too much, and goes by 4 % with each clean answer, until nothing is left of it.
+    the host says that it is too much, and goes by a tenth with each clean answer, until nothing is left of it.
     """
 
     __slots__ = (
@@ -136,12 +137,12 @@ class Bucket:
 
     # -- learning ----------------------------------------------------------------------------------------------
 
-    def slow(self, now: float) -> bool:
-        """The host says that it is too much: twice the interval. Whether anything changed."""
+    def slow(self, now: float, longest: float = LONGEST) -> bool:
+        """The host says that it is too much: twice the interval, up to `longest`. Whether anything changed."""
         if now - self._slowed_at < max(ONCE, self.interval):
             return False
         self._slowed_at = now
-        return self._lengthen(SLOWER)
+        return self._lengthen(SLOWER, longest)
 
     def clean(self, now: float, elapsed: float) -> bool:
         """The host answered as it should, in some time: a little faster. Whether it became slower, being sluggish."""
@@ -165,12 +166,12 @@ class Bucket:
         if now - self._sluggish_at < max(ONCE, self.interval):
             return False
         self._sluggish_at = now
-        return self._lengthen(SLUGGISH)
+        return self._lengthen(SLUGGISH, LONGEST_IN_TROUBLE)
 
-    def _lengthen(self, factor: float) -> bool:
+    def _lengthen(self, factor: float, longest: float) -> bool:
         before = self.interval
         # A host without any pace goes by its answers first: no sooner than it usually takes for one.
         least = max(FIRST, self.latency) if before == 0 else FIRST
-        self.learned = min(max(before * factor, least), max(LONGEST, before))
+        self.learned = min(max(before * factor, least), max(longest, before))
         self._fit()
         return self.interval > before
