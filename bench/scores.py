@@ -186,6 +186,20 @@ TABLES = (
         },
         notes=("The peers are one for each part: pybreaker, aiolimiter, urllib3 and tenacity.",),
     ),
+    Suite(
+        title="Cookies",
+        run=runners.cookies,
+        ours="cookie",
+        peers=("aiohttp", "httpx", "scrapy"),
+        parts={"cookies/shared: exact": "IETF cases, the very header"},
+    ),
+    Suite(
+        title="Sitemaps",
+        run=runners.sitemaps,
+        ours="locations",
+        peers=("scrapy",),
+        parts={"scrapy-sitemap": "Scrapy's own cases"},
+    ),
 )
 
 SITE_COLUMNS = {

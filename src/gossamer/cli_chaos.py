@@ -6,19 +6,20 @@ import asyncio
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
-import uvloop
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from gossamer import registry, settings, telemetry, terminal
-from gossamer.chaos import Findings, load, record, torment
-from gossamer.chaos.stage import Weather
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
+
+if TYPE_CHECKING:  # 50 ms to load: not for every other command
+    from gossamer.chaos import Findings
+    from gossamer.chaos.stage import Weather
 
 #: Differences and lost pages that are shown; the JSON form has more.
 MOST_SHOWN = 5
@@ -58,6 +59,10 @@ def chaos_command(
     gossamer chaos quotes.py --pages saved/ --max-pages 200
     gossamer chaos quotes.py --pages saved/ --faults 0.9 --seed 7
     """
+    import uvloop
+
+    from gossamer.chaos.stage import Weather
+
     found = registry.find(scraper, settings.read().place.scrapers)
     telemetry.configure("error", "human", telemetry.to_stderr)
     weather = Weather(seed=seed, share=faults, hard=min(0.04, faults / 5))
@@ -77,6 +82,8 @@ def chaos_command(
 async def _chaos(
     found: Found, params: dict[str, Any], folder: Path | None, most: int, weather: Weather, work: Path, *, quiet: bool
 ) -> Findings:
+    from gossamer.chaos import load, record, torment
+
     def say(text: str) -> None:
         if not quiet:
             err.print(text, markup=False, soft_wrap=True)

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gossamer import settings, terminal, urls
 from gossamer.errors import ConfigError
@@ -78,6 +77,8 @@ def check_command(
 
 
 async def _check(provider: ProxyProvider, url: str, seconds: float, concurrency: int, quiet: bool) -> list[Checked]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     addresses = _addresses(provider)
     addresses.allow(urls.host(url))
     async with Client() as client:

@@ -31,6 +31,7 @@ _REASONS = {
     "address": "its address is a private one, which nobody allowed",
     "blocked": "a captcha or a login wall stood there instead of the page",
     "bomb": "its body unpacks to far more than it seems (max_ratio)",
+    "file": "saved as a file",
     "first_byte": "no answer began in time (first_byte)",
     "fresh": "an earlier run read it recently enough (revisit)",
     "headers": "its headers are too large (max_headers)",
@@ -115,9 +116,10 @@ def _told(story: UrlStory, verdict: str | None = None) -> str:
         lines.append(f"{line}; {detail}" if detail else line)
     if verdict:
         lines.append(verdict)
-    if story.claims > 1:
-        lines.append(f"was in flight at {story.claims - 1} earlier stop{'s' if story.claims > 2 else ''}")
-    if story.state == "done" and story.reason in ("ok", "unchanged", "fresh"):
+    stops = story.claims - 1 - story.attempts  # each attempt is claimed once
+    if stops > 0:
+        lines.append(f"was in flight at {terminal.many(stops, 'earlier stop')}")
+    if story.state == "done" and story.reason in ("ok", "unchanged", "fresh", "file"):
         items = ", ".join(f"{kind} {key}" for kind, key in story.items[:10]) or "none"
         more = f" and {len(story.items) - 10} more" if len(story.items) > 10 else ""
         lines.append(f"items: {items}{more}")

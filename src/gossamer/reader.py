@@ -103,7 +103,7 @@ class Reader:
 
     def _sort(self, value: Any, items: list[Item], found: list[Request]) -> None:
         if isinstance(value, Request):
-            if value.headers or value.carry or value.priority != 0 or not value.plain or type(value.url) is not str:
+            if not _simple(value):
                 self._check(value)
                 value = value.own()
             found.append(value)
@@ -123,6 +123,17 @@ class Reader:
             request.check()
         except ValueError as why:
             raise ReadError(f"the request for {str(request.url)[:200]} cannot be sent: {why}") from None
+
+
+def _simple(request: Request) -> bool:
+    """Whether there is nothing to check: of a page's links, nearly all are so."""
+    return (
+        request.plain
+        and type(request.url) is str
+        and not (request.headers or request.carry or request.priority or request.session or request.country)
+        and request.save is None
+        and request.wait_for is None
+    )
 
 
 def _text(error: BaseException) -> str:

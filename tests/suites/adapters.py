@@ -20,8 +20,9 @@ from gossamer.fetch import retry
 from gossamer.fetch.addresses import Addresses
 from gossamer.fetch.agents import Identity
 from gossamer.fetch.client import Client
+from gossamer.fetch.cookies import Jar
 from gossamer.fetch.way import Way
-from gossamer.parse import encoding
+from gossamer.parse import encoding, sitemaps
 from gossamer.parse.page import Page
 from gossamer.polite import breaker
 from gossamer.polite.limits import Bucket
@@ -190,3 +191,15 @@ def retry_after(value: str, now: datetime) -> float | None:
 def backoff(attempt: int, base: float, factor: float, longest: float | None, least: float) -> float:
     """resilience: the longest wait before a try; ours is a random part of it."""
     return retry.ceiling(attempt, base, factor, longest, least)
+
+
+def cookie(set_cookies: list[str], url: str, next_url: str) -> str:
+    """cookies: the header for `next_url` after an answer from `url`."""
+    jar = Jar()
+    jar.take(set_cookies, urls.absolute(url))
+    return jar.header(urls.absolute(next_url))
+
+
+def locations(body: bytes) -> list[str]:
+    """sitemaps: what a body names, pages and other sitemaps, in order."""
+    return [entry.url for entry in sitemaps.iter_entries(body, "http://sitemaps.test/sitemap.xml")]

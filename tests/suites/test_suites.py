@@ -64,6 +64,8 @@ FLOORS: dict[str, tuple[Callable[..., runners.Scores], str, dict[str, int]]] = {
         "Breaker",
         {"breaker": 12, "limiter": 5, "retry-after": 8, "backoff": 23},
     ),
+    "cookies": (runners.cookies, "cookie", {"cookies/shared: exact": 84}),
+    "sitemaps": (runners.sitemaps, "locations", {"scrapy-sitemap": 11}),
 }
 
 

@@ -355,3 +355,12 @@ def test_follow_hands_on_what_the_request_needs() -> None:
 def test_a_selector_that_is_none_is_a_read_error() -> None:
     with pytest.raises(ReadError, match=r"'li\[' is not a CSS selector"):
         page(LIST).follow("li[")
+
+
+def test_what_is_followed_belongs_to_the_session_of_its_page() -> None:
+    first = page()
+    named = Page(first.request.evolve(session="alice"), first.response)
+    assert [request.session for request in named.follow("/x")] == ["alice"]
+    assert [request.session for request in named.follow("/x", session="bob")] == ["bob"]
+    assert named.download("/a.pdf").session == "alice"
+    assert [request.session for request in first.follow("/x")] == [None]

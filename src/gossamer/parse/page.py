@@ -219,15 +219,20 @@ class Page:
         priority: int = 0,
         carry: dict[str, Any] | None = None,
         revisit: bool = False,
+        session: str | None = None,
     ) -> list[Request]:
         """Requests for what links point to, to be yielded: `yield from page.follow("li.next a")`.
 
         `target` is a CSS selector, a URL (absolute, or beginning with `/`, `./`, `../` or `?`, or a file name
         such as `next.html`), a Selection, or several URLs. Of elements, href or src counts. What is not
-        http(s) is left out.
+        http(s) is left out. They belong to the `session` of this page, unless you name another.
         """
         name = to if isinstance(to, str) else to.__name__
-        return [Request(url, to=name, priority=priority, carry=carry, revisit=revisit) for url in self._targets(target)]
+        whose = session or self.request.session
+        return [
+            Request(url, to=name, priority=priority, carry=carry, revisit=revisit, session=whose)
+            for url in self._targets(target)
+        ]
 
     def download(
         self,
@@ -247,7 +252,7 @@ class Page:
         if target is None:
             raise ReadError(f"{url[:200]!r} cannot be downloaded: only http and https URLs can")
         name = FILE if handler is None else handler if isinstance(handler, str) else handler.__name__
-        return Request(target, to=name, carry=carry, save=_save_path(target, to))
+        return Request(target, to=name, carry=carry, session=self.request.session, save=_save_path(target, to))
 
     def _targets(self, target: str | Selection | XPathSelection | Iterable[str]) -> Iterable[str]:
         if target is self.__dict__.get("links"):
