@@ -22,6 +22,8 @@ LONGEST_ASKED = 366 * 86400.0
 
 #: Statuses that may pass: the request timed out, came too early or too often, or the server is in trouble.
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504, *range(506, 600)})
+#: What a status asks for, where there is something to do about it.
+_WANTED = {401: "it wants a login: put one into the start URL (https://user:password@...) or into self.secrets"}
 
 
 def worth_retrying(status: int) -> bool:
@@ -88,6 +90,7 @@ def refused(request: Request, response: Response, config: ScraperConfig) -> Outc
         request,
         Ending.FAILED,
         f"http_{response.status}",
+        _WANTED.get(response.status),
         status=response.status,
         size=len(response.body),
         started=response.started,
