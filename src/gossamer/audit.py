@@ -41,6 +41,10 @@ SECOND, MINUTE = 1.0, 60.0
 RobotsOf = Callable[[str], Sequence[RobotsNote]]
 
 
+#: How the log calls what a rendered page loaded.
+LOADED = "render"
+
+
 class Breach(msgspec.Struct, frozen=True):
     """One promise that was not kept."""
 
@@ -125,6 +129,8 @@ class HostAudit(msgspec.Struct):
     decisions: list[Decision] = []
     #: Requests of runs that were told not to obey robots.txt.
     exempt: int = 0
+    #: What rendered pages loaded: held to addresses, robots.txt and `per_host`, but not to a pace.
+    loaded: int = 0
     #: Requests of which the limits, or the robots.txt of the time, are not known any more.
     unproven: int = 0
     breaches: list[Breach] = []
@@ -181,6 +187,9 @@ class Auditor:
         if self._now is None or line.host != self._now.audit.host:
             self._turn_to(line)
         assert self._now is not None
+        if line.reason == LOADED:
+            self._now.audit.loaded += 1
+            return
         limit = self._limits.of(line)
         self._now.feed(line, limit)
         if limit is not None and limit.per_domain and limit.interval:
@@ -218,6 +227,8 @@ class Auditor:
 def _notes(hosts: Sequence[HostAudit]) -> list[str]:
     exempt, unproven = sum(h.exempt for h in hosts), sum(h.unproven for h in hosts)
     notes = []
+    if loaded := sum(h.loaded for h in hosts):
+        notes.append(f"{loaded:,} things were loaded by rendered pages: counted, and exempt from pace and concurrency")
     if exempt:
         notes.append(f"{exempt:,} requests were made by runs told not to obey robots.txt: no rule was checked for them")
     if unproven:

@@ -49,6 +49,8 @@ async def _sitemap(page: Page) -> AsyncIterator[Request]:
             yield Request(entry.url)
         elif level < DEEPEST:
             yield Request(entry.url, to=SITEMAP, carry={"level": level + 1}, priority=1)
+    if found.kind == "none" and not page.carry.get("maybe"):
+        raise ReadError("it is no sitemap, feed or list of URLs: give the URL of one")
     if found.cut:
         log.warning("sitemap.cut", url=page.url, why=found.cut)
 

@@ -167,7 +167,9 @@ def crawl_command(
         log_level=log_level,
         log_format=log_format,
     )
-    if not urls and (not sitemap or "auto" in sitemap):
+    if not urls and sitemap and "auto" in sitemap:
+        raise ConfigError("--sitemap auto needs a URL: it looks for the sitemap of that site")
+    if not urls and not sitemap:
         raise ConfigError("no URL was given: write where to start, like gossamer crawl https://example.org")
     params, logins = crawl_params(urls or (), sitemap or ())
     plan = runs.plan(Found(Crawl, "gossamer.crawler:Crawl"), params, flags, fresh=fresh, logins=logins)
@@ -326,7 +328,7 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
             say(f"gossamer: {ended}", style="red")
             code = max(code, 3 if isinstance(ended, Stalled) else 2)
             continue
-        if not place.quiet:
+        if not place.quiet or ended.exit_code not in (0, 130):
             running = next((r for r in current if r.run.id == ended.run), None)
             _tell(asked, ended, running.progress.failure if running else None, running.engine.held if running else "")
         if as_json:
@@ -414,7 +416,7 @@ def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "") 
     elif report.exit_code == 0:
         say(f"  see it: {program} export items --run {report.run}{option}")
     elif report.reason == "start_failed":
-        say(f"  all of them: {program} export pages --run {report.run}{option}")
+        say(f"  every URL, and how it ended: {program} export pages --run {report.run}{option}")
     else:
         say(f"  go on: the same command, or {program} resume {report.run}{option}")
 
@@ -473,7 +475,7 @@ def forget_source(
 
     async def forget() -> bool:
         async with runs.open_parts(settings.read(_flags(store=store)).place.store) as parts:
-            return await parts.store.forget_source(host)
+            return await parts.store.forget_source(addresses.host(host) if "://" in host else host)
 
     if not _wait(forget()):
         raise ConfigError(f"the store knows no host {host!r}: `gossamer sources` lists them")

@@ -80,7 +80,7 @@ async def of_store(store: Store, run: int | None) -> Audit:
 
 def render(audit: Audit) -> RenderableType:
     """An audit for people: hosts, what was heard from them, breaches, and a verdict."""
-    if not audit.fetches:
+    if not audit.fetches and not any(host.loaded for host in audit.hosts):
         return Text("nothing was fetched: there is nothing to audit")
     parts: list[RenderableType] = [_hosts([*audit.hosts, *audit.domains])]
     parts += [Text(line) for line in _heard(audit)]
@@ -143,7 +143,9 @@ def _heard(audit: Audit) -> list[str]:
             )
         if host.crawl_delays:
             delay = host.crawl_delays[-1]
-            lines.append(f"{host.host}: Crawl-delay {delay.seconds:g} s, heard {terminal.moment(delay.at)}")
+            lines.append(
+                f"{host.host}: {delay.detail or f'Crawl-delay {delay.seconds:g} s'}, {terminal.moment(delay.at)}"
+            )
     return lines[: 2 * MOST_HOSTS]
 
 

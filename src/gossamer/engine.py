@@ -91,6 +91,7 @@ class Engine:
         )
         self._settler = Settler(store, gate, lease, self.frontier, config.concurrency, self._settled)
         ways.log = self._settler.log
+        ways.may = self._may_load if config.robots else None
         self._inquiry = Inquiry(store, gate, fetcher, ways, self.frontier, config, self._settler)
         self._calm = asyncio.Event()
         self._ended = asyncio.Event()
@@ -210,6 +211,12 @@ class Engine:
         elif config.max_items is not None and progress.new_items >= config.max_items:
             self.stop("max_items")
 
+    def _may_load(self, url: str) -> bool:
+        """Whether a rendered page may load a URL: where a robots.txt is known, it holds for this too."""
+        door = self._gate.doors.get(urls.host(url))
+        rules = door.robots.get((urls.origin(url), self.frontier.agent)) if door is not None else None
+        return rules is None or rules.allows(url)
+
     def pause(self) -> None:
         """Begin no walk until `go_on`."""
         self._paused = True
@@ -257,7 +264,7 @@ class Engine:
             door.leave()
         self.ways.heard(session, way, response)
         try:
-            return await self._answered(turn, response, way, session)
+            return _through(await self._answered(turn, response, way, session), way)
         finally:
             if response.file is not None and request.save is None:
                 with suppress(OSError):
@@ -442,6 +449,14 @@ def _resolved(yielded: list[Request], base: str) -> list[Request]:
             made = request.evolve(url=url)
             found[url if made.plain else f"{n}" if made.revisit else made.fingerprint] = made
     return list(found.values())
+
+
+def _through(outcome: Outcome, way: Way) -> Outcome:
+    """An outcome that tells which proxy its request went through."""
+    if way.proxy is None or outcome.ending is Ending.LATER:  # of those that come again, the log tells it
+        return outcome
+    told = f"{outcome.detail}; through {way.proxy.label}" if outcome.detail else f"through {way.proxy.label}"
+    return msgspec.structs.replace(outcome, detail=told)
 
 
 def _tell(outcome: Outcome) -> None:

@@ -10,6 +10,7 @@ GossamerError
 │   ├── ConnectFailed      no connection: refused, unreachable, unknown name
 │   ├── AddressRefused     the address is a private one, which nobody allowed
 │   ├── ProxyFailed        the proxy did not do its part
+│   │   └── NoProxy            there is none such as is asked for
 │   ├── TimedOut           no complete answer in time
 │   │   └── SlowStart          not even the first byte in time
 │   ├── Broken             the answer broke off or was not HTTP
@@ -91,6 +92,12 @@ class ProxyFailed(FetchError):
     """The proxy did not do its part: it refused, cannot be reached, or wants other credentials."""
 
     reason = "proxy"
+
+
+class NoProxy(ProxyFailed):
+    """There is no proxy such as is asked for."""
+
+    transient = False
 
 
 class TimedOut(FetchError):

@@ -56,7 +56,7 @@ async def url_story(store: Store, url: str) -> tuple[bool, str]:
 
 async def _verdict(store: Store, story: UrlStory) -> str | None:
     """What robots.txt says of a URL, by the version that held when it was fetched, and the line that decides."""
-    if story.state == "skipped" and story.reason != "robots":
+    if story.state == "skipped" and story.reason != "robots" and not story.started:
         return None
     starts = await store.starts(story.run)
     at = story.started or time.time()
@@ -106,7 +106,7 @@ def _told(story: UrlStory, verdict: str | None = None) -> str:
     what = "" if story.method == "GET" else f"{story.method} for {story.handler}, "
     lines = [f"run {story.run} ({story.scraper}): {what}{_state(story)}"]
     if story.detail:
-        lines.append(f"because: {story.detail}")
+        lines.append(story.detail if story.state == "done" else f"because: {story.detail}")
     if story.found_on:
         lines.append(f"found on {story.found_on}, {terminal.many(story.depth, 'link')} from a start")
     elif story.depth == 0:

@@ -146,7 +146,8 @@ class Frontier:
         self._gate = gate
         self._run = run_id
         self._config = config
-        self._agent = product(config.user_agent)
+        #: The name that robots.txt files know us by.
+        self.agent = product(config.user_agent)
         self._by_level = by_level or config.depth is not None
         self._visits = visits
         #: Called when workers are idle and nothing is ready: whoever holds outcomes back should settle them.
@@ -254,7 +255,7 @@ class Frontier:
         rules = None
         if self._config.robots:
             origin = urls.origin(request.url)
-            rules = door.robots.get((origin, self._agent))
+            rules = door.robots.get((origin, self.agent))
             if self.barred and (rules is None or rules.expired(clock.now())):
                 rules = self.barred.get(origin)
             if rules is not None and rules.expired(clock.now()):
@@ -449,8 +450,8 @@ class Frontier:
         """What the store remembers of these requests: the robots.txt before them, and earlier visits."""
         if self._config.robots:
             for origin in {urls.origin(request.url) for request in found}:
-                if (origin, self._agent) not in door.robots:
-                    await self._gate.recall_robots(door, origin, self._agent)
+                if (origin, self.agent) not in door.robots:
+                    await self._gate.recall_robots(door, origin, self.agent)
         if self._visits is not None:
             lane.visits = await self._visits.of(found)
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from gossamer import urls
 from gossamer.departure import Departure
-from gossamer.errors import AddressRefused, FetchError, Held, ProxyFailed
+from gossamer.errors import AddressRefused, FetchError, Held, ProxyFailed, TlsFailed
 from gossamer.fetch import retry
 from gossamer.fetch.fetcher import Fetcher
 from gossamer.fetch.way import Way
@@ -125,7 +125,7 @@ class Inquiry:
             await self._keep(turn, origin, 404 if hops > MAX_HOPS else response.status, response.body)
             return
         tries = self._tries[origin] = self._tries.get(origin, 0) + 1
-        if isinstance(failure, AddressRefused):
+        if isinstance(failure, AddressRefused | TlsFailed):
             self._bar(turn, origin, failure, f"{url}: {failure}")
         elif tries > self._retries:
             times = "1 try" if tries == 1 else f"{tries} tries"

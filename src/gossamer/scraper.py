@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from gossamer.errors import ConfigError, ReadError
 from gossamer.parse.page import Page
-from gossamer.settings import ScraperConfig
+from gossamer.settings import ALIASES, ScraperConfig
 from gossamer.values import PARSE, Request
 
 _KNOBS = {field.name: field for field in dataclasses.fields(ScraperConfig)}
@@ -64,7 +64,8 @@ class Scraper:
         for name, value in vars(cls).items():
             if name.startswith("_") or callable(value) or name in _KNOBS or hasattr(Scraper, name):
                 continue
-            near = difflib.get_close_matches(name, [*_KNOBS, "start_urls", "start_sitemaps"], n=1, cutoff=0.86)
+            known = [*_KNOBS, "start_urls", "start_sitemaps"]
+            near = [ALIASES[name]] if name in ALIASES else difflib.get_close_matches(name, known, n=1, cutoff=0.86)
             if near:
                 raise ConfigError(f"{cls.__name__}.{name} is no setting: did you mean {near[0]!r}?")
 

@@ -517,10 +517,26 @@ def _parsed(name: str, value: object, origin: str) -> Any:
         raise ConfigError(f"{where}{_given(name, value)} cannot be used: {why}") from None
 
 
+#: What people call some knobs, or what they were called once.
+ALIASES = {
+    "proxy": "proxies",
+    "max_retry_after": "max_wait",
+    "sitemap": "start_sitemaps",
+    "sitemaps": "start_sitemaps",
+    "start_sitemap": "start_sitemaps",
+    "start_url": "start_urls",
+    "agent": "user_agent",
+    "delay": "rate",
+    "download_delay": "rate",
+    "verify": "insecure_hosts",
+    "verify_ssl": "insecure_hosts",
+}
+
+
 def _known(found: Mapping[str, Any], origin: str) -> Mapping[str, Any]:
     for name in found:
         if name not in KNOBS:
-            near = difflib.get_close_matches(name, KNOBS, n=1)
+            near = [ALIASES[name]] if name in ALIASES else difflib.get_close_matches(name, KNOBS, n=1)
             hint = f": did you mean {near[0]!r}?" if near else "; `gossamer settings` lists those there are"
             raise ConfigError(f"unknown setting {name!r} in {origin}{hint}")
     return found

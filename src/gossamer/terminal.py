@@ -147,8 +147,8 @@ def resuming(run: int, left: Pending) -> str:
 
 def summary(report: Report, scraper: str) -> str:
     """One line on how a run went."""
-    same = sum(report.by_reason.get(reason, 0) for reason in _AS_BEFORE)
-    parts = [many(report.pages, "page"), *([f"{same:,} unchanged"] if same else []), many(report.items, "item")]
+    same = [f"{report.by_reason[word]:,} {word}" for word in _AS_BEFORE if word in report.by_reason]
+    parts = [many(report.pages, "page"), *same, many(report.items, "item")]
     for name, value in (("failed", report.failed), ("skipped", report.skipped), ("retried", report.retried)):
         if value:
             parts.append(f"{value:,} {name}")
@@ -166,7 +166,7 @@ _ENDINGS = {
     "max_pages": "stopped at --max-pages",
     "max_items": "stopped at --max-items",
     "interrupted": "interrupted",
-    "start_failed": "failed, no start URL gave a page",
+    "start_failed": "failed, no page was read",
     "held": "stopped, all that is left waits for hosts that are held or failing",
 }
 

@@ -21,6 +21,8 @@ PRIORITIES = 1_000_000_000
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
+_COUNTRY = re.compile(r"[A-Za-z]{2}")
+
 #: The handler a Request goes to unless it says otherwise.
 PARSE = "parse"
 #: Headers that hold secrets.
@@ -145,6 +147,8 @@ class Request(msgspec.Struct, frozen=True):
                 raise ValueError(f"its header {name} would be stored: put secrets into self.secrets, or `headers`")
             if not (isinstance(text, str) and text.isprintable()):
                 raise ValueError(f"its header {name} is {text!r}: write one line of text")
+        if self.country is not None and not _COUNTRY.fullmatch(self.country):
+            raise ValueError(f"its country is {self.country!r}: write two letters, like de")
         try:
             msgspec.json.encode((self.json, self.carry, self.body))
         except (TypeError, ValueError, RecursionError) as why:

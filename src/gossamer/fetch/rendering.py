@@ -26,6 +26,7 @@ from gossamer.errors import (
     TimedOut,
     TlsFailed,
     TooLarge,
+    Unsendable,
 )
 from gossamer.fetch.turnstile import Pass
 from gossamer.fetch.way import Way
@@ -242,6 +243,7 @@ class Rendering:
 
     async def _complete(self) -> None:
         """Until the page is complete: shows what it is waited for, or is loaded and quiet."""
+        from playwright.async_api import Error
         from playwright.async_api import TimeoutError as Late
 
         left = max(0.1, self._deadline - time.monotonic() - 0.1)
@@ -252,6 +254,10 @@ class Rendering:
             except Late:
                 why = f"nothing on the page matched wait_for = {selector!r} within {self._config.timeout:g} s"
                 raise RenderFailed(why) from None
+            except Error as error:
+                if "selector" not in str(error):
+                    raise
+                raise Unsendable(f"wait_for = {selector!r} is no CSS selector") from None
             return
         await self._parsed.wait()
         with contextlib.suppress(TimeoutError):
@@ -337,11 +343,18 @@ class Rendering:
                 self._end(RenderFailed(f"the page asks for more than {MOST_REQUESTS:,} things"))
             elif self._is_main(asked):
                 await self._navigate(route)
-            elif asked.resource_type in self._config.render_block or not self._belongs(asked):
+            elif self._unwanted(asked):
                 self._stopped.add(asked)
                 await route.abort("blockedbyclient")
             else:
                 await self._let_through(route)
+
+    def _unwanted(self, asked: Asked) -> bool:
+        """Whether a page does without something: by our choice, by robots.txt, or because another page asks."""
+        if asked.resource_type in self._config.render_block or not self._belongs(asked):
+            return True
+        may = self._way.may
+        return may is not None and asked.url.startswith(("http:", "https:")) and not may(asked.url)
 
     async def _navigate(self, route: Route) -> None:
         """The page itself, the first time and when it loads itself again; to nowhere else."""
@@ -426,7 +439,7 @@ class Rendering:
             Fetch(
                 asked.url,
                 host,
-                sent if sent > 0 else time.time(),
+                sent if sent > 0 and refused is None else 0.0,  # what was refused never left
                 max(0.0, timing["responseEnd"] / 1000) if sent > 0 else 0.0,
                 status if refused is None else 0,
                 size,
@@ -444,7 +457,11 @@ class Rendering:
             reason, status = ("render", 101) if refused is None else (refused.reason, 0)
             detail = None if refused is None else str(refused)
             elapsed = time.time() - started
-            self._heard(Fetch(url, host, started, elapsed, status, 0, reason, self._request.id, detail))
+            self._heard(
+                Fetch(
+                    url, host, started if refused is None else 0.0, elapsed, status, 0, reason, self._request.id, detail
+                )
+            )
 
     # -- the page's own answer ---------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from gossamer.errors import ProxyFailed
+from gossamer.errors import NoProxy
 from gossamer.fetch.agents import Identity, Rotation
 from gossamer.fetch.cookies import Jar
 from gossamer.fetch.proxies import Proxy
@@ -170,7 +170,5 @@ class Sessions:
         kept.avoid = None
         if proxy is None:
             where = f" in {kept.country.upper()}" if kept.country else ""
-            raise ProxyFailed(
-                f"there is no proxy{where} to go through: add one to `proxies`, or ask for another country"
-            )
+            raise NoProxy(f"there is no proxy{where} to go through: add one to `proxies`, or ask for another country")
         return proxy

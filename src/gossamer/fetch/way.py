@@ -29,6 +29,8 @@ class Way(msgspec.Struct, frozen=True):
     part: bool = False
     #: Awaited when all is ready, right before the request goes out: it may have to wait for its host's pace.
     leave: Callable[[], Awaitable[None]] | None = None
+    #: Whether a rendered page may load a URL, by the robots.txt files that the run knows.
+    may: Callable[[str], bool] | None = None
     #: Told of everything that a rendered page asks for besides itself.
     heard: Callable[[Fetch], None] | None = None
 

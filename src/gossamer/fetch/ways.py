@@ -6,7 +6,7 @@ import base64
 from collections.abc import Awaitable, Callable, Mapping
 
 from gossamer import urls
-from gossamer.errors import FetchError, ProxyFailed
+from gossamer.errors import FetchError, NoProxy
 from gossamer.fetch import agents
 from gossamer.fetch.addresses import Addresses
 from gossamer.fetch.proxies import Proxy, ProxyProvider
@@ -44,6 +44,8 @@ class Ways:
         self._spool = spool
         #: Where exchanges are written down that are made for a page besides its own.
         self.log: Callable[[Fetch], None] | None = None
+        #: Whether a page may load a URL, by the robots.txt files that are known.
+        self.may: Callable[[str], bool] | None = None
         #: Hosts that the run starts at: secrets go to them, and to no other.
         self._home: set[str] = set()
         self._logins: dict[str, str] = {}
@@ -65,7 +67,7 @@ class Ways:
         if self._provider is not None:
             proxy = self._provider.pick(host=host)
             if proxy is None:
-                raise ProxyFailed("there is no proxy to go through: add one to `proxies`")
+                raise NoProxy("there is no proxy to go through: add one to `proxies`")
             self._let(proxy)
         return Way(self._honest, self.addresses, proxy=proxy, part=True, trusted=False, leave=leave)
 
@@ -92,6 +94,7 @@ class Ways:
             trusted=trusted,
             spool=self._spool,
             leave=leave,
+            may=self.may,
             heard=self.log,
         )
         return way, session

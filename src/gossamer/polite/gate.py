@@ -116,7 +116,6 @@ class Door:
         """Take the host's next turn. Call only when `ready` said so, with no await between."""
         self.open += 1
         self.hits += 1
-        self.last_hit = now
         bucket = self.bucket
         bucket.take(now)
         self.next_at = bucket.next_at
@@ -304,7 +303,7 @@ class Door:
         bucket, state = self.bucket, self.breaker.state
         return SourceNote(
             host=self.host,
-            last_hit=wall + self.last_hit - now,
+            last_hit=wall + self.last_hit - now if self.last_hit else 0.0,
             ready_at=wall + self.next_at - now,
             interval=bucket.learned,
             crawl_delay=bucket.crawl_delay,
@@ -388,7 +387,8 @@ class Gate:
     async def recall_robots(self, door: Door, origin: str, agent: str) -> Robots | None:
         """The rules of an origin that an earlier run left in the store, kept from now on, unless they are too old."""
         notes = await self._store.robots(origin)
-        if not notes:
+        # One that could not be read is asked for again by whoever starts anew.
+        if not notes or notes[0].closed is not None:
             return None
         found = robots.of(notes[0], agent)
         known = self.rules(door, origin, found.agent)

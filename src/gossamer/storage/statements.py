@@ -324,7 +324,8 @@ select json_object(
     'status', request.status, 'size', request.size, 'started', request.started, 'elapsed', request.elapsed,
     'found_on', (select url from request as parent where parent.id = request.found_on),
     'fetches', (select json_group_array(json_array(started, elapsed, status, reason, detail)) from (
-        select started, elapsed, status, reason, detail from fetch where request_id = request.id order by id limit 50)),
+        select started, elapsed, status, reason, detail from fetch
+        where request_id = request.id and fetch.url = request.url order by id limit 50)),
     'items', (select json_group_array(json_array(kind, key)) from (
         select kind, key from sighting join item on item.id = item_id
         where sighting.request_id = request.id order by item.id limit 50))
