@@ -328,7 +328,8 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
             say(f"gossamer: {ended}", style="red")
             code = max(code, 3 if isinstance(ended, Stalled) else 2)
             continue
-        if not place.quiet or ended.exit_code not in (0, 130):
+        # Even who wants to hear nothing wants to hear of failure; in a log of JSON lines it stands already.
+        if not place.quiet or (ended.exit_code not in (0, 130) and place.log_format == "human"):
             running = next((r for r in current if r.run.id == ended.run), None)
             _tell(asked, ended, running.progress.failure if running else None, running.engine.held if running else "")
         if as_json:
@@ -477,7 +478,7 @@ def forget_source(
         async with runs.open_parts(settings.read(_flags(store=store)).place.store) as parts:
             return await parts.store.forget_source(addresses.host(host) if "://" in host else host)
 
-    if not _wait(forget()):
+    if not host.isprintable() or not _wait(forget()):
         raise ConfigError(f"the store knows no host {host!r}: `gossamer sources` lists them")
     say(f"forgot {host}")
 
@@ -613,7 +614,7 @@ def demo(
     store: Annotated[str, typer.Option("--store", help="Where to keep what is collected", metavar="PATH")] = "demo.db",
     quiet: Quiet = False,
 ) -> None:
-    """Scrape the demo sites that ship with Gossamer, and show what that gives. Takes about ten seconds."""
+    """Scrape the demo sites that ship with Gossamer, and show what that gives. Takes about half a minute."""
     from gossamer.demo import show
 
     telemetry.configure("error", "human", lambda text: None)

@@ -90,8 +90,8 @@ class Engine:
             allowed=self._within_budget,
         )
         self._settler = Settler(store, gate, lease, self.frontier, config.concurrency, self._settled)
-        ways.log = self._settler.log
-        ways.may = self._may_load if config.robots else None
+        ways.log = self._loaded
+        ways.may = self._may_load
         self._inquiry = Inquiry(store, gate, fetcher, ways, self.frontier, config, self._settler)
         self._calm = asyncio.Event()
         self._ended = asyncio.Event()
@@ -211,11 +211,22 @@ class Engine:
         elif config.max_items is not None and progress.new_items >= config.max_items:
             self.stop("max_items")
 
+    def _loaded(self, fetch: Fetch) -> None:
+        """A rendered page has loaded something: written down, and heeded if its host says that it is too much."""
+        self._settler.log(fetch)
+        door = self._gate.doors.get(fetch.host)
+        if door is not None and fetch.status in (429, 503):
+            door.answered(fetch.status, fetch.elapsed, fetch.retry_after, fresh=False)
+
     def _may_load(self, url: str) -> bool:
-        """Whether a rendered page may load a URL: where a robots.txt is known, it holds for this too."""
+        """Whether a rendered page may load a URL: where a host is held or its robots.txt known, that holds too."""
         door = self._gate.doors.get(urls.host(url))
-        rules = door.robots.get((urls.origin(url), self.frontier.agent)) if door is not None else None
-        return rules is None or rules.allows(url)
+        if door is None:
+            return True
+        if door.why and door.next_at > time.monotonic():
+            return False
+        rules = door.robots.get((urls.origin(url), self.frontier.agent))
+        return rules is None or not self._config.robots or rules.allows(url)
 
     def pause(self) -> None:
         """Begin no walk until `go_on`."""
@@ -256,7 +267,8 @@ class Engine:
         except Held as held:
             return Outcome(request, Ending.LATER, "held", str(held), not_before=clock.now() + held.seconds)
         except FetchError as error:
-            door.failed(error, leave.elapsed, fresh=request.attempts == 0)
+            if way is None or way.proxy is None:  # else it may be the proxy's fault, and says nothing about the host
+                door.failed(error, leave.elapsed, fresh=request.attempts == 0)
             if way is not None:
                 self.ways.failed(way, request.url, error, leave.elapsed)
             return self._log_attempt(retry.failed(request, error, leave.at, leave.elapsed, config), way)
@@ -311,6 +323,11 @@ class Engine:
             log.warning("page.unreadable", url=request.url, why=str(error))
             return Outcome(**facts, ending=Ending.FAILED, reason=error.reason, detail=str(error))
         visit: Visit | None = None
+        cut: str | None = None
+        if not ours and len(yielded) > self._config.max_links:
+            cut = f"it leads to {len(yielded):,} pages: the first {self._config.max_links:,} count (max_links)"
+            log.warning("page.links_cut", url=request.url, why=cut)
+            del yielded[self._config.max_links :]
         if self._visits is not None and (not ours or request.save is not None):
             yielded = _resolved(yielded, base)
             visit = visits.noted(request, response, items, yielded)
@@ -318,9 +335,8 @@ class Engine:
         # However many sitemaps led to it, a page is one step from the start.
         depth = request.depth + (not builtin.is_found_sitemap(request))
         found, dropped = self._sift(yielded, base, depth)
-        return Outcome(
-            **facts, ending=Ending.DONE, reason=reason, items=tuple(items), found=found, dropped=dropped, visit=visit
-        )
+        done = Outcome(**facts, ending=Ending.DONE, reason=reason, detail=cut, items=tuple(items), visit=visit)
+        return msgspec.structs.replace(done, found=found, dropped=dropped)
 
     async def _look_for_walls(self, page: Page) -> None:
         """Raises Blocked or Retry for what is not the page, by our rules and by the scraper's own."""
@@ -487,7 +503,8 @@ def _next_hop(request: Request, status: int, target: str, *, again: bool) -> Req
         priority=request.priority + 1,
         revisit=request.revisit or again,
     )
-    if urls.host(target) != urls.host(request.url):
+    downgraded = request.url.startswith("https:") and target.startswith("http:")
+    if downgraded or urls.host(target) != urls.host(request.url):
         hop = hop.evolve(headers=_for_strangers(request.headers))
     if request.verb in ("GET", "HEAD") or status in (307, 308) or (status != 303 and request.verb != "POST"):
         return hop

@@ -85,11 +85,16 @@ async def _host_story(store: Store, host: str) -> str | None:
     if note.ready_at > time.time() and note.why:
         told.append(f"it is left alone until {terminal.moment(note.ready_at)}: {note.why}")
     if note.crawl_delay:
-        asked = [each.detail for each in await store.notices(host) if each.kind == "crawl_delay"]
-        told.append(asked[-1] if asked else f"robots.txt asks for {note.crawl_delay:g} s between requests")
+        told.append(await _delay(store, note))
     if note.interval:
         told.append(f"it taught us to leave {note.interval:.2g} s between requests")
     return f"host {host}: " + "; ".join(told) if told else None
+
+
+async def _delay(store: Store, note: SourceNote) -> str:
+    """What a host's robots.txt asks for, and what is kept of it."""
+    asked = [each.detail for each in await store.notices(note.host) if each.kind == "crawl_delay"]
+    return asked[-1] if asked else f"robots.txt asks for {note.crawl_delay:g} s between requests"
 
 
 async def _guess(store: Store, run: Run, url: str) -> str | None:
@@ -208,20 +213,20 @@ async def host_table(store: Store, run_id: int) -> RenderableType:
                 terminal.size(host["size"]),
                 pace,
                 terminal.span(held) if held > 0.1 else "-",
-                _treatment(note) if note else "-",
+                _treatment(note, await _delay(store, note) if note.crawl_delay else "") if note else "-",
             )
         )
     columns = ("host", "pages", "failed", "skipped", "retries", "waiting", "bytes", "pace", "held for", "notes")
     return terminal.table("hosts", columns, rows, numbers=columns[1:-1])
 
 
-def _treatment(note: SourceNote) -> str:
+def _treatment(note: SourceNote, delay: str) -> str:
     """How a host is treated, in a few words."""
     told = []
     if note.breaker != "closed":
         told.append(f"breaker {note.breaker.replace('_', '-')}")
-    if note.crawl_delay:
-        told.append(f"crawl-delay {note.crawl_delay:g} s")
+    if delay:
+        told.append(delay)
     if note.interval:
         told.append(f"slowed to {note.interval:.2g} s")
     if note.why and note.ready_at > time.time():
@@ -241,7 +246,7 @@ async def source_table(store: Store) -> RenderableType:
                 terminal.moment(note.last_hit),
                 terminal.span(held) if held > 0.1 else "-",
                 latency,
-                _treatment(note),
+                _treatment(note, await _delay(store, note) if note.crawl_delay else ""),
             )
         )
     return terminal.table("", ("host", "last asked", "held for", "answers in", "notes"), rows)

@@ -82,7 +82,8 @@ class Inquiry:
             return
         except FetchError as error:
             failure = error
-            door.failed(error, leave.elapsed, fresh=True)
+            if way is None or way.proxy is None:
+                door.failed(error, leave.elapsed, fresh=True)
             if way is not None:
                 self._ways.failed(way, url, error, leave.elapsed)
             log.info("robots.unreachable", url=url, why=str(error))
@@ -90,7 +91,8 @@ class Inquiry:
             door.leave()
         status, size = (response.status, len(response.body)) if response else (0, 0)
         self._log.log(Fetch(url, urls.host(url), leave.at, leave.elapsed, status, size, "robots"))
-        await self._learn(turn, door, url, response, failure)
+        through = way is not None and way.proxy is not None
+        await self._learn(turn, door, url, response, failure, through_proxy=through)
         self._log.soon()
         self._frontier.robots_known(turn)
 
@@ -112,7 +114,14 @@ class Inquiry:
         return None
 
     async def _learn(
-        self, turn: Turn, door: Door, url: str, response: Response | None, failure: FetchError | None
+        self,
+        turn: Turn,
+        door: Door,
+        url: str,
+        response: Response | None,
+        failure: FetchError | None,
+        *,
+        through_proxy: bool,
     ) -> None:
         """Rules to keep, a redirect to follow, or a wait before the next try."""
         origin = urls.origin(turn.request.url)
@@ -131,7 +140,7 @@ class Inquiry:
             times = "1 try" if tries == 1 else f"{tries} tries"
             why = failure or f"status {response.status if response else 0}"
             closed = f"{why}: {url} could not be read in {times}, so the site counts as closed"
-            if isinstance(failure, ProxyFailed):
+            if failure is not None and (through_proxy or isinstance(failure, ProxyFailed)):
                 self._bar(turn, origin, failure, closed)
             else:
                 await self._keep(turn, origin, response.status if response else 0, b"", closed)

@@ -384,6 +384,7 @@ class ScraperConfig(_Given):
     depth: int | None = knob(optional(count_or_zero), None, "links to follow from a start URL; none: no limit")
     traps: bool = knob(switch, True, "drop links of endless URL spaces: repeating paths, exploding queries")
     max_queries: int = knob(count, 10_000, "different queries followed on one path that has several parameters")
+    max_links: int = knob(count, 50_000, "links followed from one page; more of them are left out, and said")
     max_per_host: int | None = knob(optional(count), None, "pages walked of one host; none: no limit")
     max_pages: int | None = knob(optional(count), None, "stop after this many pages; none: no limit")
     max_items: int | None = knob(optional(count), None, "stop after the page that brings this many items")

@@ -404,6 +404,8 @@ class Fetch(msgspec.Struct, frozen=True):
     request_id: int = 0
     #: More than the reason says: the proxy it went through, what was wrong.
     detail: str | None = None
+    #: Seconds the host asked to be left alone for, where a rendered page heard of it. Not stored.
+    retry_after: float | None = None
 
 
 class RunState(enum.StrEnum):

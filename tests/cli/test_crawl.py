@@ -88,7 +88,7 @@ def test_a_start_nobody_answers_for_ends_with_3(gossamer: Cli) -> None:
     done = gossamer("crawl", url, "--retries", "0", "--json")
     assert done.returncode == 3
     assert json.loads(done.stdout)["reason"] == "start_failed"
-    assert "no start URL gave a page" in done.stderr
+    assert "no page was read" in done.stderr
     assert "Traceback" not in done.stderr
 
 

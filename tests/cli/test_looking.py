@@ -88,7 +88,7 @@ def test_a_number_no_run_can_have_is_refused(place: tuple[Site, Path], number: s
         ("/", ["done, fetched", "status 200", "a start URL", "items: page http"]),
         ("/gone", ["failed after 1 try: http_404", "found on http"]),
         ("/flaky", ["done", "attempt at", "http_500"]),
-        ("/old", ["done", "(redirect)", "because: it redirects to"]),
+        ("/old", ["done", "(redirect)", "it redirects to"]),
         ("/private", ["skipped: robots.txt forbids it"]),
         ("/a", ["LookupError: [bold]no such field[/bold] (bad.py, line 15, in fail)", "run 1 (crawl): done"]),
     ],

@@ -24,6 +24,7 @@ from gossamer.errors import (
     TimedOut,
     TlsFailed,
     TooLarge,
+    Unsendable,
 )
 from gossamer.fetch import browser, keeper, rendering
 from gossamer.fetch.addresses import Addresses
@@ -189,7 +190,7 @@ def test_what_never_shows_is_said(renderer: Renderer, site: Site) -> None:
     site.page("/", "<p>x</p>")
     with pytest.raises(RenderFailed, match=r"wait_for = '#never' within 2 s"):
         renderer.fetch(site.url("/"), wait_for="#never", timeout=2)
-    with pytest.raises(RenderFailed, match="wait_for"):
+    with pytest.raises(Unsendable, match=r"wait_for = 'p\[\[' is no CSS selector"):
         renderer.fetch(site.url("/"), wait_for="p[[", timeout=2)
 
 

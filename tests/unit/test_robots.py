@@ -285,3 +285,12 @@ def test_no_file_raises_or_asks_for_an_endless_pause(text: str, path: str) -> No
     assert 0 <= rules.delay < math.inf
     assert (rules.forbids(f"http://a.org/{path}") is None) == rules.allows(f"http://a.org/{path}")
     assert all(url.startswith("http") for url in rules.sitemaps)
+
+
+@pytest.mark.parametrize(
+    ("name", "obeyed"),
+    [("gossamer", True), ("Gossamer/1.0", True), ("gossamer/0.2 (+https://x.org)", True), ("go", False), ("g", False)],
+)
+def test_a_group_is_ours_if_it_names_us_whole(name: str, obeyed: bool) -> None:
+    rules = Robots("gossamer/0.2", f"User-agent: {name}\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n".encode())
+    assert (rules.allows("https://a.org/a"), rules.allows("https://a.org/b")) == (not obeyed, obeyed)

@@ -167,7 +167,7 @@ def test_a_start_that_redirects_there_is_no_start_there(site: Site, victim: Site
 def test_nor_does_one_that_is_resumed(site: Site, victim: Site, store: str) -> None:
     """What a redirect led to is a start of the scope, and never one that somebody typed."""
     site.redirect("/", victim.url("/admin"))
-    victim.flaky("/admin", status=503, retry_after="1")
+    victim.flaky("/admin", status=503, retry_after="3")
     assert crawl(site.url("/"), store=store, allow_private=True, max_wait=0.3).reason == "held"
     report = crawl(site.url("/"), store=store)
     assert (report.run, report.pages, report.by_reason["address"]) == (1, 0, 1)

@@ -49,6 +49,13 @@ def test_a_long_but_honest_page_is_read(site: Site) -> None:
     assert PARSE_LIMIT >= 5
 
 
+def test_a_page_with_more_links_than_anyone_wrote_is_cut_and_says_so(site: Site) -> None:
+    site.page("/", links(*(f"/{n}" for n in range(50))))
+    site.page("/*", "<p>x</p>")
+    assert crawl(site.url("/"), max_links=20).pages == 21
+    assert "it leads to 50 pages: the first 20 count (max_links)" in why(site.url("/"))
+
+
 def test_an_everyday_page_is_not_suspicious() -> None:
     assert not probe.suspicious(b"<p class='a b'>some words</p>" * 5_000)
 

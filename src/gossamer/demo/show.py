@@ -70,7 +70,7 @@ async def _show_hosts(parts: Parts, run_ids: list[int], names: dict[str, str], o
                     row["failed"],
                     row["skipped"],
                     row["retries"],
-                    f"{1 / door.interval:g}/s",
+                    f"{1 / door.interval:.3g}/s",
                     f"{(row['pages'] - 1) / span:.1f}/s",
                     terminal.span(door.waited) if door.waited else "-",
                 )

@@ -131,6 +131,11 @@ class Addresses:
         try:
             return await self.resolve(host)
         except ConnectFailed:
+            if not self.private and host not in self._typed and _is_inside(_name(host)):
+                raise AddressRefused(
+                    f"{host} is a name of a network of its own, which a proxy may lead into: "
+                    "give --allow-private or set allow_private = True"
+                ) from None
             _keep(self._elsewhere, host, time.monotonic() + KEPT)
             return None
 
@@ -199,6 +204,15 @@ def system_resolver(name: str) -> list[str]:
             raise
         return ["127.0.0.1", "::1"]  # RFC 6761, 6.3: as browsers do, whether or not the machine knows
     return [str(each[4][0]) for each in found]
+
+
+#: Names that no public DNS knows: whoever answers to them is inside somebody's network.
+_INSIDE = (".internal", ".local", ".localdomain", ".localhost", ".lan", ".home", ".corp", ".intranet", ".home.arpa")
+
+
+def _is_inside(name: str) -> bool:
+    bare = name.rstrip(".").lower()
+    return "." not in bare or bare.endswith(_INSIDE)
 
 
 def _name(host: str) -> str:

@@ -349,9 +349,11 @@ class Download:
 
     def _same(self, headers: Headers) -> bool:
         """Whether the answer is of the version that we have a part of; one that does not say so is believed."""
-        etag = headers.get("etag")
         known = self._known
-        return known is not None and (etag is None or not known.version.startswith('"') or etag == known.version)
+        if known is None:
+            return False
+        told = headers.get("etag" if known.version.startswith('"') else "last-modified")
+        return told is None or told == known.version
 
     def coding(self, headers: Headers) -> str:
         """The codings to undo, where a site packs what was asked for as it is. Raises Broken."""
@@ -387,7 +389,9 @@ class Download:
     async def end_complete(self, headers: Headers) -> Kept:
         """Nothing was missing (416): what we have is all of it, if the site agrees. Raises Broken if not."""
         found = _WHOLE.fullmatch(headers.get("content-range", "").strip())
-        if self._known is None or not found or int(found[1]) != self.offset or not self._same(headers):
+        known = self._known
+        whole = found is not None and int(found[1]) == self.offset
+        if known is None or not whole or known.total not in (None, self.offset) or not self._same(headers):
             self.forget()
             raise Broken("the part of the file that we have does not fit any longer: it is fetched anew")
         self._writer = _Writer(self._handle)

@@ -18,7 +18,11 @@ FREE = 1 << 20
 PIECE = 1 << 18
 
 _ZIPPED = frozenset({"gzip", "x-gzip", "deflate"})
+#: What wreq undoes, if a site writes it as it should, and what nobody does any longer.
+_OTHERS = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
 _ANY_HEADER = 32 + zlib.MAX_WBITS
+#: How every member of a gzip file begins.
+_MEMBER = b"\x1f\x8b"
 
 
 def ours(header: str) -> bool:
@@ -30,7 +34,9 @@ class Unpacker:
     """Undoes all codings of one body."""
 
     def __init__(self, codings: str, *, cap: int, ratio: int) -> None:
-        """The codings are those of a Content-Encoding header; others than ours count as none. Raises Broken.
+        """The codings are those of a Content-Encoding header. Raises Broken for one that cannot be undone.
+
+        What is no coding at all ("utf-8", "none") counts as none, as in browsers.
 
         The `cap` is the most bytes that may come out of any of them, the `ratio` how many times the size that
         the body came in.
@@ -38,6 +44,9 @@ class Unpacker:
         names = [coding.strip() for coding in codings.lower().split(",")] if codings else []
         if len(names) > MOST_CODINGS:
             raise Broken(f"the body is compressed {len(names)} times over")
+        for name in names:
+            if name in _OTHERS:
+                raise Broken(f"the body is compressed as {codings[:50]!r}, which cannot be undone")
         self._layers = [_Layer() for name in names if name in _ZIPPED]
         self._cap = cap
         self._ratio = ratio
@@ -92,14 +101,23 @@ class _Layer:
                 self._held = piece
                 return
             headed = piece[:2] == b"\x1f\x8b" or (piece[0] & 15 == 8 and int.from_bytes(piece[:2], "big") % 31 == 0)
+            self._held = b""
             self._reader = zlib.decompressobj(_ANY_HEADER if headed else -zlib.MAX_WBITS)
-        reader = self._reader
-        while piece and not reader.eof:
+        while piece:
+            reader = self._reader
+            if reader.eof:
+                piece, self._held = self._held + piece, b""
+                if piece == _MEMBER[:1]:
+                    self._held = piece
+                    return
+                if piece[:2] != _MEMBER:
+                    return  # whatever follows the end is no part of the body
+                reader = self._reader = zlib.decompressobj(_ANY_HEADER)
             try:
                 part = reader.decompress(piece, PIECE)
             except zlib.error as error:
                 raise Broken(f"the body is not compressed as it says: {error}") from error
             self.gave += len(part)
-            piece = reader.unconsumed_tail
+            piece = reader.unconsumed_tail or reader.unused_data
             if part:
                 yield part

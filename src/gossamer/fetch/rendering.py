@@ -13,6 +13,7 @@ import binascii
 import contextlib
 import email.utils
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from gossamer.errors import (
     TooLarge,
     Unsendable,
 )
+from gossamer.fetch import retry
 from gossamer.fetch.turnstile import Pass
 from gossamer.fetch.way import Way
 from gossamer.settings import ScraperConfig
@@ -43,6 +45,8 @@ QUIET = 0.5
 RESTLESS = 5.0
 #: Times that a page may load itself again: walls set a cookie and do.
 RELOADS = 3
+#: Things that one page may load of one host.
+MOST_OF_A_HOST = 300
 #: Things that one page may ask for.
 MOST_REQUESTS = 2000
 #: Bytes of a body read from the browser at a time.
@@ -111,6 +115,7 @@ class Rendering:
         self._ended: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked = 0
+        self._wants: Counter[str] = Counter()
         #: It asks for so much that its browser is of no use to other pages.
         self.stormy = False
         self._loads = 0
@@ -353,8 +358,15 @@ class Rendering:
         """Whether a page does without something: by our choice, by robots.txt, or because another page asks."""
         if asked.resource_type in self._config.render_block or not self._belongs(asked):
             return True
+        if asked.url.startswith(("http:", "https:")) and self._too_many(urls.host(asked.url)):
+            return True
         may = self._way.may
         return may is not None and asked.url.startswith(("http:", "https:")) and not may(asked.url)
+
+    def _too_many(self, host: str) -> bool:
+        """Whether a page wants more of one host than a page needs: it must not be somebody's way to flood another."""
+        self._wants[host] += 1
+        return self._wants[host] > MOST_OF_A_HOST
 
     async def _navigate(self, route: Route) -> None:
         """The page itself, the first time and when it loads itself again; to nowhere else."""
@@ -423,9 +435,12 @@ class Rendering:
             asked,
             response.status if response is not None else 0,
             int(length) if length.isdecimal() and len(length) < 16 else 0,
+            retry.seconds_asked(response.headers["retry-after"], time.time())
+            if response is not None and "retry-after" in response.headers
+            else None,
         )
 
-    def _say(self, asked: Asked, status: int = 0, size: int = 0) -> None:
+    def _say(self, asked: Asked, status: int = 0, size: int = 0, retry_after: float | None = None) -> None:
         """Tell of a request, unless it went nowhere because the browser stopped it."""
         failure, timing = asked.failure, asked.timing
         host = urls.host(asked.url)
@@ -446,6 +461,7 @@ class Rendering:
                 "render" if refused is None else refused.reason,
                 self._request.id,
                 str(refused) if refused is not None else failure,
+                retry_after,
             )
         )
 

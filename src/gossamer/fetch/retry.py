@@ -52,8 +52,12 @@ def backoff(attempts: int) -> float:
 
 def retry_after(response: Response) -> float | None:
     """Seconds a site asks us to stay away, from either form of Retry-After; None if it does not."""
-    value = response.headers.get("retry-after")
-    return None if value is None else seconds_asked(value, time.time())
+    if response.headers.get("retry-after") is None:
+        return None
+    now = time.time()
+    # Of several, the longest: nobody was promised the others.
+    asked = [seconds_asked(value, now) for value in response.headers.getall("retry-after")]
+    return max((seconds for seconds in asked if seconds is not None), default=None)
 
 
 def seconds_asked(value: str, now: float) -> float | None:

@@ -46,17 +46,17 @@ class Ways:
         self.log: Callable[[Fetch], None] | None = None
         #: Whether a page may load a URL, by the robots.txt files that are known.
         self.may: Callable[[str], bool] | None = None
-        #: Hosts that the run starts at: secrets go to them, and to no other.
+        #: Origins that the run starts at: secrets go to them, and to no other.
         self._home: set[str] = set()
         self._logins: dict[str, str] = {}
 
     def start(self, url: str, login: tuple[str, str] | None = None, *, typed: bool = True) -> None:
         """A start URL, and the login that stood in it. A `typed` one may lie at a private address."""
-        host = urls.host(url)
-        if host not in self._home:
-            self._home.add(host)
+        origin = urls.origin(url)
+        if origin not in self._home:
+            self._home.add(origin)
             if typed:
-                self.addresses.allow(host)
+                self.addresses.allow(urls.host(url))
         if login is not None:
             told = base64.b64encode(f"{login[0]}:{login[1]}".encode()).decode()
             self._logins[urls.origin(url)] = f"Basic {told}"
@@ -79,7 +79,7 @@ class Ways:
         if session.proxy is not None:
             self._let(session.proxy)
         headers = conditions(visit) if visit is not None else {}
-        trusted = host in self._home
+        trusted = self._trusts(urls.origin(url))
         if trusted and self._secrets:
             headers.update({name.lower(): text for name, text in self._secrets.items()})
         if self._logins and (login := self._logins.get(urls.origin(url))) is not None:
@@ -98,6 +98,12 @@ class Ways:
             heard=self.log,
         )
         return way, session
+
+    def _trusts(self, origin: str) -> bool:
+        """Whether secrets go there: to where the run starts, and never less safely than that."""
+        return origin in self._home or (
+            origin.startswith("https:") and f"http:{origin.removeprefix('https:')}" in self._home
+        )
 
     def _let(self, proxy: Proxy) -> None:
         if self._own_proxies:

@@ -178,7 +178,8 @@ class Door:
             self._slowed(f"it answered with status {status}")
         # A site that says when to come again is held, and not broken; a page that always fails is no failing host.
         talks = status == 429 or (status == 503 and bool(retry_after))
-        if not talks and (fresh or status in _DOWN) and self.breaker.failure(now):
+        probed = self.breaker.state != breaker.CLOSED  # a probe that fails is a failure, whichever page it was for
+        if not talks and (fresh or probed or status in _DOWN) and self.breaker.failure(now):
             self._opened(now, f"status {status}")
 
     def failed(self, error: FetchError, elapsed: float, fresh: bool = True) -> None:

@@ -32,7 +32,7 @@ KEPT_RULES = 100_000
 # Wide enough for the misspellings that Protego takes for Disallow.
 _HAS_RULES = re.compile(rb"(?i)dis+al|diasl|crawl.delay|request.rate")
 # A name and more behind it: only the name counts (RFC 9309, 2.2.1), which Protego leaves to us.
-_LONG_NAME = re.compile(r"(?im)^([^\S\r\n]*user[- ]?agent[^\S\r\n]*:[^\S\r\n]*[a-z_-]+)[^\S\r\n]+[^\s#][^\r\n]*")
+_LONG_NAME = re.compile(r"(?im)^([^\S\r\n]*user[- ]?agent[^\S\r\n]*:[^\S\r\n]*[a-z_-]+)(?:/|[^\S\r\n]+[^\s#])[^\r\n]*")
 _HAS_SITEMAPS = re.compile(rb"(?i)site-?map")
 #: Nobody means a longer pause than this, and no clock could add some that are written.
 _LONGEST_DELAY = 366 * 86400
@@ -156,7 +156,9 @@ class _Rules:
     def __init__(self, text: str, agent: str) -> None:
         self._agent = agent
         self._protego = parsed = Protego.parse(_named(text))
-        ours = parsed._get_matching_rule_set(agent)
+        # The name as a whole (RFC 9309, 2.2.1): Protego would take a group for `go` as one for us.
+        ours = parsed._user_agents.get(agent.lower()) or parsed._user_agents.get("*")
+        parsed._matched_rule_set[agent] = ours
         #: The name of our group, and how many rules it has.
         self.group = (ours.user_agent or "") if ours is not None else ""
         self.count = len(ours._rules) if ours is not None else 0
