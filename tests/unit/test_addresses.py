@@ -592,3 +592,16 @@ def test_a_name_unknown_here_is_not_looked_up_for_every_request() -> None:
 
     asyncio.run(main())
     assert asked == ["far.test"]
+
+
+@pytest.mark.parametrize(
+    "host", ["intranet", "metadata.google.internal", "printer.local", "a.localdomain:8080", "x.lan."]
+)
+def test_a_name_of_a_network_of_its_own_is_refused_though_only_a_proxy_knows_it(host: str) -> None:
+    async def look(rules: Addresses) -> Pinned | None:
+        return await rules.known_here(host)
+
+    nobody = Addresses(resolver=lambda name: [])
+    with pytest.raises(AddressRefused, match="a network of its own"):
+        asyncio.run(look(nobody))
+    assert asyncio.run(look(Addresses(private=True, resolver=lambda name: []))) is None

@@ -510,3 +510,18 @@ def test_rules_are_taken_from_the_store_while_they_hold(store: str) -> None:
             assert await gate.recall_robots(door, origin, "gossamer") is None
 
     _with_store(store, work)
+
+
+def test_a_probe_that_fails_opens_the_breaker_again_whichever_page_it_was_for() -> None:
+    door = a_door(breaker_failures=2, breaker_wait=0.01)
+    for _ in range(2):
+        door.enter(time.monotonic())
+        door.answered(500, 0.1, fresh=True)
+        door.leave()
+    first = door.breaker.openings
+    time.sleep(0.02)
+    door.enter(time.monotonic())
+    assert door.room == 1
+    door.answered(500, 0.1, fresh=False)
+    door.leave()
+    assert (door.state, door.breaker.openings) == ("open", first + 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gossamer.errors import Blocked, ConnectFailed, Retry, TooLarge
 from gossamer.fetch import retry
 from gossamer.settings import ScraperConfig
-from gossamer.values import Ending, Request
+from gossamer.values import Ending, Headers, Request, Response
 from tests.unit.pages import response
 
 CONFIG = ScraperConfig(retries=2)
@@ -123,3 +123,8 @@ dates = st.lists(
 def test_no_header_makes_the_wait_negative_or_raises(value: str) -> None:
     wait = retry.retry_after(response(retry_after=value))
     assert wait is None or 0 <= wait <= retry.LONGEST_ASKED
+
+
+def test_of_several_retry_afters_the_longest_counts() -> None:
+    headers = Headers([("retry-after", "1"), ("retry-after", "soon"), ("retry-after", "4")])
+    assert retry.retry_after(Response("https://a.org/", 503, headers, b"", 0.0, 0.0)) == 4.0
