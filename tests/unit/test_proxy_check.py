@@ -213,7 +213,7 @@ def test_a_dripping_answer_does_not_hold_a_check_up(site: Site) -> None:
         began = time.monotonic()
         (found,) = check(ProxyProviderFromList([proxy.url]), site.url("/"), timeout=0.5)
         assert not found.ok
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 15
 
 
 # -- lists, loaded from a service that is played by a site

@@ -352,7 +352,7 @@ def test_a_file_that_hardly_comes_is_given_up(site: Site) -> None:
     started = time.monotonic()
     run(saver(site, to="one.bin"), timeout="500ms", retries=0)
     assert fates(site)["/file.bin"] == "failed timeout"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_a_download_is_bound_by_scope_and_robots_txt_as_pages_are(site: Site) -> None:

@@ -144,7 +144,7 @@ def test_a_crawl_delay_beyond_all_bounds_is_cut_and_that_is_said(site: Site, sto
     (notice,) = notices(store, "crawl_delay")
     assert notice.detail == said
     assert said in why(given[0], store)
-    assert "crawl-delay 0.4 s" in typed("sources", "--store", store).stdout
+    assert "max_crawl_delay allows 0.4 s" in typed("sources", "--store", store).stdout
     assert clean(store)
 
 

@@ -354,7 +354,7 @@ def test_a_bomb_costs_its_sitemap_only(site: Site) -> None:
     # What stands before the mistake is read.
     assert pages() == ["/a", "/b"]
     assert fates(site)["/bomb.xml"] == "failed bomb"
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 25
 
 
 def test_a_large_sitemap_is_no_suspicious_page(site: Site) -> None:

@@ -239,7 +239,7 @@ def test_validate_that_blocks_is_interrupted(site: Site) -> None:
     started = time.monotonic()
     run(reader(site, "/x", "/y", validate=validate, handler_timeout="500ms"))
     assert (said(), fates(site)["/x"]) == ({"/y": "here"}, "failed handler_timeout")
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 25
 
 
 def test_validate_that_ends_the_process_fails_its_page_only(site: Site) -> None:
