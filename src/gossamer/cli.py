@@ -8,7 +8,7 @@ import enum
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -23,6 +23,7 @@ from gossamer.cli_chaos import chaos_command
 from gossamer.cli_proxies import proxies_app
 from gossamer.crawler import Crawl, crawl_params
 from gossamer.errors import ConfigError, GossamerError, Stalled
+from gossamer.library import wait
 from gossamer.registry import Found
 from gossamer.runs import Parts, Plan, Report, Running
 from gossamer.storage import exports
@@ -262,17 +263,7 @@ def run_command(
             'no scraper is registered: list yours in gossamer.toml, like scrapers = ["quotes.py"], '
             "or give a file: gossamer run quotes.py"
         )
-    _work([runs.plan(found, _params(param), flags, fresh=fresh) for found in chosen], as_json=as_json)
-
-
-def _params(given: list[str] | None) -> dict[str, str]:
-    params = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"--param {text!r} cannot be used: write name=value")
-        params[name] = value
-    return params
+    _work([runs.plan(found, settings.params(param), flags, fresh=fresh) for found in chosen], as_json=as_json)
 
 
 @app.command()
@@ -311,7 +302,7 @@ def resume(
         async with runs.open_store(settings.read(flags).place.store) as opened:
             return await runs.resume_plan(opened, run, flags)
 
-    _work([_wait(find())], as_json=as_json)
+    _work([wait(find())], as_json=as_json)
 
 
 def _work(plans: list[Plan], *, as_json: bool) -> None:
@@ -323,7 +314,7 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
     telemetry.configure(place.log_level, place.log_format, screen.say if err.is_terminal else telemetry.to_stderr)
     code = 0
     current: list[Running] = []
-    for asked, ended in zip(plans, _wait(_execute(plans, screen, current)), strict=True):
+    for asked, ended in zip(plans, wait(_execute(plans, screen, current)), strict=True):
         if isinstance(ended, GossamerError):
             say(f"gossamer: {ended}", style="red")
             code = max(code, 3 if isinstance(ended, Stalled) else 2)
@@ -478,7 +469,7 @@ def forget_source(
         async with runs.open_parts(settings.read(_flags(store=store)).place.store) as parts:
             return await parts.store.forget_source(addresses.host(host) if "://" in host else host)
 
-    if not host.isprintable() or not _wait(forget()):
+    if not host.isprintable() or not wait(forget()):
         raise ConfigError(f"the store knows no host {host!r}: `gossamer sources` lists them")
     say(f"forgot {host}")
 
@@ -618,7 +609,7 @@ def demo(
     from gossamer.demo import show
 
     telemetry.configure("error", "human", lambda text: None)
-    _wait(show.demo(store, Screen(err, quiet=quiet), out))
+    wait(show.demo(store, Screen(err, quiet=quiet), out))
 
 
 # -- plumbing --------------------------------------------------------------------------------------------------
@@ -631,14 +622,7 @@ def _read(store: str | None, look: Callable[[Store], Awaitable[T]]) -> T:
         async with runs.open_store(settings.read(_flags(store=store)).place.store) as opened:
             return await look(opened)
 
-    return _wait(do())
-
-
-def _wait(work: Coroutine[Any, Any, T]) -> T:
-    import uvloop
-
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
+    return wait(do())
 
 
 @app.callback(invoke_without_command=True)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 import typer
-import uvloop
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from gossamer import runs, settings, terminal, urls
 from gossamer.audit import Audit, Auditor, HostAudit
 from gossamer.errors import ConfigError
+from gossamer.library import wait
 from gossamer.storage.store import RobotsNote, Store
 
 #: The largest number a store can be asked for.
@@ -46,8 +45,7 @@ def audit_command(
         async with runs.open_store(path) as opened:
             return await of_store(opened, run)
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        found = runner.run(look())
+    found = wait(look())
     if as_json:
         typer.echo(msgspec.json.encode({"clean": found.clean, **msgspec.to_builtins(found)}).decode())
     else:

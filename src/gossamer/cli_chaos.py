@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import tempfile
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from gossamer import registry, settings, telemetry, terminal
-from gossamer.errors import ConfigError
+from gossamer.library import wait
 from gossamer.registry import Found
 
 if TYPE_CHECKING:  # 50 ms to load: not for every other command
@@ -59,17 +58,14 @@ def chaos_command(
     gossamer chaos quotes.py --pages saved/ --max-pages 200
     gossamer chaos quotes.py --pages saved/ --faults 0.9 --seed 7
     """
-    import uvloop
-
     from gossamer.chaos.stage import Weather
 
     found = registry.find(scraper, settings.read().place.scrapers)
     telemetry.configure("error", "human", telemetry.to_stderr)
     weather = Weather(seed=seed, share=faults, hard=min(0.04, faults / 5))
     with tempfile.TemporaryDirectory(prefix="gossamer-chaos-") as work:
-        doing = _chaos(found, _params(param), pages, max_pages, weather, Path(work), quiet=quiet)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            findings = runner.run(doing)
+        doing = _chaos(found, settings.params(param), pages, max_pages, weather, Path(work), quiet=quiet)
+        findings = wait(doing)
     if as_json:
         typer.echo(msgspec.json.encode({"clean": findings.clean, **msgspec.to_builtins(findings)}).decode())
     else:
@@ -93,16 +89,6 @@ async def _chaos(
         say(f"saving up to {most:,} pages of {found.scraper.name}, at its own pace")
         await record(found, params, {"max_pages": most}, kept, work)
     return await torment(found, params, {}, load(kept), weather, work, say)
-
-
-def _params(given: list[str] | None) -> dict[str, str]:
-    params = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"--param {text!r} cannot be used: write name=value")
-        params[name] = value
-    return params
 
 
 # -- on the screen ---------------------------------------------------------------------------------------------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -17,6 +16,7 @@ from gossamer.fetch.addresses import Addresses
 from gossamer.fetch.client import Client
 from gossamer.fetch.proxies import ProxyProvider, provider_of
 from gossamer.fetch.proxy_check import CONCURRENCY, TIMEOUT, URL, Checked
+from gossamer.library import wait
 
 proxies_app = typer.Typer(
     name="proxies",
@@ -59,7 +59,7 @@ def check_command(
         seconds = settings.duration(timeout)
     except ValueError as why:
         raise ConfigError(f"--timeout = {timeout!r} cannot be used: {why}") from None
-    found = _wait(_check(provider, urls.typed(url), seconds, concurrency, quiet))
+    found = wait(_check(provider, urls.typed(url), seconds, concurrency, quiet))
     if as_json:
         for each in found:
             typer.echo(msgspec.json.encode(each).decode())
@@ -119,7 +119,7 @@ def list_command(proxies: Source = None, as_json: AsJson = False) -> None:
         async with Client() as client:
             await _load(provider, client)
 
-    _wait(load())
+    wait(load())
     rows = [(proxy.label, proxy.country) for proxy in provider.proxies]
     if as_json:
         for label, country in rows:
@@ -150,10 +150,3 @@ def _addresses(provider: ProxyProvider) -> Addresses:
 async def _load(provider: ProxyProvider, client: Client) -> None:
     if provider.stale:
         await provider.load(proxy_check.getter(client, Addresses()))
-
-
-def _wait(work: Any) -> Any:
-    import uvloop
-
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)

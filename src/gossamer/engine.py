@@ -214,13 +214,13 @@ class Engine:
     def _loaded(self, fetch: Fetch) -> None:
         """A rendered page has loaded something: written down, and heeded if its host says that it is too much."""
         self._settler.log(fetch)
-        door = self._gate.doors.get(fetch.host)
+        door = self._gate.known(fetch.host)
         if door is not None and fetch.status in (429, 503):
             door.answered(fetch.status, fetch.elapsed, fetch.retry_after, fresh=False)
 
     def _may_load(self, url: str) -> bool:
         """Whether a rendered page may load a URL: where a host is held or its robots.txt known, that holds too."""
-        door = self._gate.doors.get(urls.host(url))
+        door = self._gate.known(urls.host(url))
         if door is None:
             return True
         if door.why and door.next_at > time.monotonic():
@@ -261,7 +261,8 @@ class Engine:
         leave = Departure(self._store, self._gate, door)
         way: Way | None = None
         try:
-            way, session = self.ways.of(request, turn.visit, leave)
+            asked = visits.conditions(turn.visit) if turn.visit is not None else {}
+            way, session = self.ways.of(request, asked, leave)
             response = await self._fetcher.fetch(request, config, way)
             door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=request.attempts == 0)
         except Held as held:
@@ -271,12 +272,12 @@ class Engine:
                 door.failed(error, leave.elapsed, fresh=request.attempts == 0)
             if way is not None:
                 self.ways.failed(way, request.url, error, leave.elapsed)
-            return self._log_attempt(retry.failed(request, error, leave.at, leave.elapsed, config), way)
+            return self._logged(retry.failed(request, error, leave.at, leave.elapsed, config), way)
         finally:
             door.leave()
         self.ways.heard(session, way, response)
         try:
-            return _through(await self._answered(turn, response, way, session), way)
+            return self._logged(await self._answered(turn, response, way, session), way)
         finally:
             if response.file is not None and request.save is None:
                 with suppress(OSError):
@@ -295,7 +296,7 @@ class Engine:
             return self._redirected(request, response)
         if status in _WALLED and self._config.walls and (wall := walls.wall(Page(request, response))):
             return self._blocked(turn, response, way, session, Blocked(wall))
-        return self._log_attempt(retry.refused(request, response, self._config), way)
+        return retry.refused(request, response, self._config)
 
     def _welcome(self, request: Request, status: int) -> bool:
         """Whether one of our own handlers makes sense of a status: a robots.txt or sitemap that is not there."""
@@ -352,7 +353,7 @@ class Engine:
         if isinstance(error, Blocked):
             turn.door.blocked(str(error))
             self.ways.blocked(session, way, request.url, str(error))
-        return self._log_attempt(retry.unusable(request, response, error, self._config), way)
+        return retry.unusable(request, response, error, self._config)
 
     def _as_before(self, request: Request, visit: Visit, response: Response | None = None, *, reason: str) -> Outcome:
         """A page that need not be read again: what it led to and what it gave still hold."""
@@ -421,11 +422,17 @@ class Engine:
             found=(follow,),
         )
 
-    def _log_attempt(self, outcome: Outcome, way: Way | None) -> Outcome:
-        """Keep an attempt that will be followed by another: its request's row tells only of the last."""
+    def _logged(self, outcome: Outcome, way: Way | None) -> Outcome:
+        """An outcome with the proxy it went through.
+
+        An attempt that will be followed by another is kept apart: its request's row tells only of the last.
+        """
+        if way is not None and way.proxy is not None:
+            through = f"through {way.proxy.label}"
+            told = f"{outcome.detail}; {through}" if outcome.detail else through
+            outcome = msgspec.structs.replace(outcome, detail=told)
         if outcome.ending is Ending.LATER:
             request = outcome.request
-            through = f"through {way.proxy.label}" if way is not None and way.proxy is not None else None
             self._settler.log(
                 Fetch(
                     request.url,
@@ -436,7 +443,7 @@ class Engine:
                     outcome.size,
                     outcome.reason,
                     request.id,
-                    "; ".join(part for part in (outcome.detail, through) if part) or None,
+                    outcome.detail,
                 )
             )
         return outcome
@@ -465,14 +472,6 @@ def _resolved(yielded: list[Request], base: str) -> list[Request]:
             made = request.evolve(url=url)
             found[url if made.plain else f"{n}" if made.revisit else made.fingerprint] = made
     return list(found.values())
-
-
-def _through(outcome: Outcome, way: Way) -> Outcome:
-    """An outcome that tells which proxy its request went through."""
-    if way.proxy is None or outcome.ending is Ending.LATER:  # of those that come again, the log tells it
-        return outcome
-    told = f"{outcome.detail}; through {way.proxy.label}" if outcome.detail else f"through {way.proxy.label}"
-    return msgspec.structs.replace(outcome, detail=told)
 
 
 def _tell(outcome: Outcome) -> None:

@@ -75,7 +75,6 @@ class Inquiry:
         try:
             way = self._ways.plain(urls.host(url), leave)
             response = await self._fetcher.fetch(Request(url), self._config, way)
-            # A robots.txt that fails is asked again at a distance: no reason to slow the rest.
             door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=True)
         except Held:
             self._frontier.robots_known(turn)

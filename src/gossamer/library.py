@@ -133,15 +133,16 @@ def _call(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _run(work)
+        return wait(work())
     return _call_elsewhere(work)
 
 
-def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def wait(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, on a loop of its own."""
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work())
+        return runner.run(work)
 
 
 def _call_elsewhere(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -157,7 +158,7 @@ def _call_elsewhere(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
     def elsewhere() -> None:
         try:
-            ended.set_result(_run(noted))
+            ended.set_result(wait(noted()))
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             ended.set_exception(error)
 

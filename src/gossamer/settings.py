@@ -261,6 +261,17 @@ def proxy_source(value: object) -> Any:
     raise ValueError("write URLs of proxies, a file of them, a service's name, or give a ProxyProvider")
 
 
+def params(given: list[str] | None) -> dict[str, str]:
+    """A scraper's parameters, from texts like `year=2026`. Raises ConfigError."""
+    found = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"--param {text!r} cannot be used: write name=value")
+        found[name] = value
+    return found
+
+
 def one_of(*choices: str) -> Callable[[object], str]:
     """One of a few words."""
 

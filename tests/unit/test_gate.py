@@ -525,3 +525,16 @@ def test_a_probe_that_fails_opens_the_breaker_again_whichever_page_it_was_for() 
     door.answered(500, 0.1, fresh=False)
     door.leave()
     assert (door.state, door.breaker.openings) == ("open", first + 1)
+
+
+def test_a_host_is_known_by_the_door_it_shares_with_its_domain() -> None:
+    async def main() -> None:
+        async with SqliteStore(":memory:") as store:
+            gate = Gate(store)
+            shared = await gate.door("www.example.org", ScraperConfig(pace_per="domain"))
+            assert gate.known("www.example.org") is shared
+            assert gate.known("api.example.org") is None
+            own = await gate.door("127.0.0.1:80", ScraperConfig())
+            assert gate.known("127.0.0.1:80") is own
+
+    asyncio.run(main())

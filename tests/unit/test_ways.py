@@ -33,7 +33,7 @@ def ways(*starts: str) -> Ways:
     ],
 )
 def test_secrets_go_where_the_run_starts_and_never_less_safely(start: str, url: str, trusted: bool) -> None:
-    way, _ = ways(start).of(Request(url), None, leave)
+    way, _ = ways(start).of(Request(url), {}, leave)
     assert way.trusted is trusted
     assert ("x-auth-token" in way.headers) is trusted
     assert "hush" not in repr(way)

@@ -13,8 +13,7 @@ from gossamer.fetch.proxies import Proxy, ProxyProvider
 from gossamer.fetch.sessions import Session, Sessions
 from gossamer.fetch.way import Way
 from gossamer.settings import ScraperConfig
-from gossamer.values import Fetch, Request, Response, Visit
-from gossamer.visits import conditions
+from gossamer.values import Fetch, Request, Response
 
 Leave = Callable[[], Awaitable[None]]
 
@@ -71,14 +70,13 @@ class Ways:
             self._let(proxy)
         return Way(self._honest, self.addresses, proxy=proxy, part=True, trusted=False, leave=leave)
 
-    def of(self, request: Request, visit: Visit | None, leave: Leave) -> tuple[Way, Session]:
-        """The way of one attempt, and the session it belongs to."""
+    def of(self, request: Request, headers: dict[str, str], leave: Leave) -> tuple[Way, Session]:
+        """The way of one attempt, and the session it belongs to. The headers are this attempt's own: added to."""
         url = request.url
         host = urls.host(url)
         session = self._sessions.of(request, host)
         if session.proxy is not None:
             self._let(session.proxy)
-        headers = conditions(visit) if visit is not None else {}
         trusted = self._trusts(urls.origin(url))
         if trusted and self._secrets:
             headers.update({name.lower(): text for name, text in self._secrets.items()})

@@ -338,6 +338,13 @@ class Gate:
         door.suit(config)
         return door
 
+    def known(self, host: str) -> Door | None:
+        """The door of a host that was met already: its own, or the one it shares with its domain."""
+        door = self.doors.get(host)
+        if door is None and host in self._shared:
+            door = self.doors.get(f"*.{urls.registered_domain(urls.hostname(f'http://{host}'))}")
+        return door
+
     def _key(self, host: str, config: ScraperConfig) -> str:
         """Who has a door: the host, or its domain if this run, or another one now, keeps the pace for domains."""
         if config.pace_per != "domain" and not self._shared:
