@@ -238,6 +238,31 @@ def revisiting(value: object) -> str | float:
         raise ValueError("write always, never, changed, or an age like '6h'") from None
 
 
+def gone_rule(value: object) -> str | int | float:
+    """`never`, the number of runs an item must be missing from, or an age in seconds."""
+    if value == "never":
+        return "never"
+    if isinstance(value, float) and value > 0:  # read before
+        return value
+    try:
+        return count(value)
+    except ValueError:
+        pass
+    try:
+        return float(duration(value))
+    except ValueError:
+        raise ValueError("write never, a number of runs like 2, or an age like '7d'") from None
+
+
+def sink_list(value: object) -> tuple[Any, ...]:
+    """Where items go on to: URLs, or Sinks. Read by `sinks.sink_of`, which knows them."""
+    if value is None or value == "none":
+        return ()
+    if isinstance(value, str):
+        return lines(value)
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
 _RESOURCES = ("stylesheet", "image", "media", "font", "script", "xhr", "fetch", "websocket", "other")
 
 
@@ -286,6 +311,9 @@ def one_of(*choices: str) -> Callable[[object], str]:
 _POLITE = Pace(2.0)
 _FIVE: int | None = 5
 _ALWAYS: str | float = "always"
+_ONE_RUN: str | int | float = 1
+_ROOMY: int | None = 10 << 30
+_FOR_EVER: float | None = None
 
 
 def knob(parse: Callable[[object], T], default: T, about: str) -> T:
@@ -408,6 +436,16 @@ class ScraperConfig(_Given):
     render_pages: int = knob(count, 4, "pages rendered at the same time")
     render_recycle: int = knob(count, 100, "pages after which the browser is started anew")
     dry_run: bool = knob(switch, False, "fetch and parse, store nothing")
+    archive: bool = knob(switch, True, "keep the pages that were read, so that `gossamer replay` can read them again")
+    drift: str = knob(
+        one_of("quarantine", "warn", "off"),
+        "quarantine",
+        "what becomes of a run that breaks the pattern of earlier ones: its items are held back, or it is only said",
+    )
+    gone: Any = knob(
+        gone_rule, _ONE_RUN, "when an item counts as gone: after so many runs without it, after an age like 7d, never"
+    )
+    sinks: tuple[Any, ...] = knob(sink_list, (), "where items go on to while a run works: URLs of folders or buckets")
 
     def __post_init__(self) -> None:
         _check(self)
@@ -423,6 +461,8 @@ class Place:
     quiet: bool = knob(switch, False, "show no progress")
     grace: float = knob(duration, 5.0, "seconds walks may take to finish after the first Ctrl-C")
     scrapers: tuple[str, ...] = knob(lines, (), "scrapers known by name: file.py, file.py:Class or module:Class")
+    archive_age: float | None = knob(optional(duration), _FOR_EVER, "how long pages are kept: 90d; none: for ever")
+    archive_size: int | None = knob(optional(size), _ROOMY, "room for kept pages, the oldest go first; none: no limit")
 
     def __post_init__(self) -> None:
         _check(self)

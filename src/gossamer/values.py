@@ -295,6 +295,18 @@ class Item(msgspec.Struct, frozen=True):
         return found
 
 
+class Reject(msgspec.Struct, frozen=True):
+    """A record that became no item: kept apart, with what was wrong with it."""
+
+    kind: str
+    #: The record as JSON, as the step that refused it saw it.
+    data: str
+    #: Who refused it: "model", "key", or the name of a step.
+    step: str
+    #: A sentence for a person.
+    reason: str
+
+
 class Ending(enum.StrEnum):
     """How a walk can end."""
 
@@ -343,6 +355,10 @@ class Outcome(msgspec.Struct, frozen=True):
     visit: Visit | None = None
     #: Items (kind, key) that an unchanged page still stands for.
     seen: tuple[tuple[str, str], ...] = ()
+    #: Records that became no items.
+    rejects: tuple[Reject, ...] = ()
+    #: The answer, where its page is to be archived. Not part of what the store keeps.
+    kept: Response | None = None
 
     @property
     def is_page(self) -> bool:
