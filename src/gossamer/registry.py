@@ -1,25 +1,34 @@
-"""Finding scrapers: by file, by module, by registered name."""
+"""Finding scrapers: by file, by module, by registered name, by URL; and parsers by name."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.machinery
 import importlib.util
 import re
 import sys
 import traceback
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import msgspec
 
 from gossamer.errors import ConfigError, GossamerError
+from gossamer.plugins import parser, parsers
 from gossamer.scraper import Scraper
 from gossamer.telemetry import log
 from gossamer.urls import digest
 
+__all__ = ["Found", "find", "load_all", "parser", "parsers", "registered", "scraper_for"]
+
+#: The entry points by which a package offers scrapers.
 GROUP = "gossamer.scrapers"
+#: What files of rules are called.
+RULE_FILES = (".toml", ".yaml", ".yml", ".json")
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_LONGEST_URL = 2048
 #: Files whose lines say nothing about an import that failed.
 _MACHINERY = re.compile(rf"<frozen importlib|[/\\]importlib[/\\]|{re.escape(__file__)}$")
 
@@ -28,7 +37,7 @@ class Found(msgspec.Struct, frozen=True):
     """A scraper class and how to find it again."""
 
     scraper: type[Scraper]
-    #: "module:Class" or "/path/file.py:Class".
+    #: "module:Class", "/path/file.py:Class", or "/path/rules.toml".
     ref: str
 
 
@@ -50,11 +59,13 @@ def registered(listed: tuple[str, ...]) -> dict[str, Found]:
 
 
 def find(text: str, listed: tuple[str, ...] = ()) -> Found:
-    """The scraper a person means: `file.py`, `file.py:Class`, `module:Class`, or a registered name.
+    """The scraper a person means: `file.py`, `file.py:Class`, `rules.toml`, `module:Class`, a name, or a URL.
 
-    Raises ConfigError, saying what there is instead.
+    Name and URL are of registered ones. Raises ConfigError, saying what there is instead.
     """
-    if ":" in text or text.endswith(".py"):
+    if _URL.match(text):
+        return scraper_for(text, listed)
+    if ":" in text or text.endswith((".py", *RULE_FILES)):
         found = load_all(text)
         if len(found) > 1:
             names = ", ".join(f"{text}:{each.scraper.__name__}" for each in found)
@@ -70,8 +81,43 @@ def find(text: str, listed: tuple[str, ...] = ()) -> Found:
     raise ConfigError(f"no scraper is called {text!r}: {hint}")
 
 
+def scraper_for(url: str, listed: tuple[str, ...] = ()) -> Found:
+    """The registered scraper one of whose `matches` a URL matches; of several, the longest pattern counts.
+
+    Raises ConfigError if there is none.
+    """
+    fitting = [
+        (len(pattern), name, found)
+        for name, found in registered(listed).items()
+        for pattern in _patterns(found.scraper)
+        if re.search(pattern, url[:_LONGEST_URL])
+    ]
+    if not fitting:
+        raise ConfigError(
+            f"no registered scraper is for {url[:200]}: `gossamer list` shows them, `gossamer new NAME {url[:200]}` "
+            "writes one, and `gossamer crawl` needs none"
+        )
+    return max(fitting, key=lambda each: (each[0], each[1]))[2]
+
+
+def _patterns(scraper: type[Scraper]) -> tuple[str, ...]:
+    """The URL patterns of a scraper; one that cannot be read matches nothing."""
+    given = scraper.matches
+    patterns = (given,) if isinstance(given, str) else given
+    good = []
+    for text in patterns if isinstance(patterns, tuple | list) else ():
+        try:
+            re.compile(text)
+            good.append(text)
+        except (re.error, TypeError) as why:
+            log.warning("scraper.pattern", name=scraper.name, pattern=str(text)[:80], why=str(why))
+    return tuple(good)
+
+
 def load_all(ref: str) -> list[Found]:
     """Every scraper that a file, a module, or one of their classes gives; at least one."""
+    if ref.endswith(RULE_FILES):
+        return [_rule_file(Path(ref))]
     place, _, name = ref.rpartition(":") if not ref.endswith(".py") else (ref, "", "")
     is_file = place.endswith(".py")
     module = _import_file(Path(place)) if is_file else _import_module(place)
@@ -86,6 +132,14 @@ def load_all(ref: str) -> list[Found]:
     if not classes:
         raise ConfigError(f"{ref} holds no scraper: write a class there that subclasses gossamer.Scraper")
     return [Found(each, f"{home}:{each.__name__}") for each in classes]
+
+
+def _rule_file(path: Path) -> Found:
+    if not path.is_file():
+        raise ConfigError(f"there is no file {path}: check the path")
+    from gossamer.rulefile import scraper_from
+
+    return Found(scraper_from(path), str(path.resolve()))
 
 
 def _class(module: ModuleType, name: str, ref: str) -> type[Scraper]:
@@ -108,12 +162,21 @@ def _import_module(name: str) -> ModuleType:
         raise ConfigError(_blame(name, error)) from error
 
 
+class _AsWritten(importlib.machinery.SourceFileLoader):
+    """Loads a file as it is now. Python's own cache takes one that was saved twice in a second for the same."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        made: CodeType = self.source_to_code(self.get_data(path), path)
+        return made
+
+
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise ConfigError(f"there is no file {path}: check the path")
     full = path.resolve()
     name = f"gossamer_scraper_{digest(str(full))[:8].replace('-', '_')}_{full.stem}"
-    spec = importlib.util.spec_from_file_location(name, full)
+    spec = importlib.util.spec_from_file_location(name, full, loader=_AsWritten(name, str(full)))
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
