@@ -1,14 +1,16 @@
-"""The scraper behind `gossamer crawl`: every HTML page of a site becomes an item."""
+"""The scrapers behind `gossamer crawl`: every HTML page of a site becomes an item, or what a parser finds on it."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from gossamer import urls
+from gossamer.declared import Declared
 from gossamer.parse.page import Page
+from gossamer.registry import Found
 from gossamer.scraper import Scraper
 from gossamer.values import Item, Request
 
@@ -21,9 +23,10 @@ class Crawl(Scraper):
     """Follows every link in scope. Start URLs come as the parameter `urls`, sitemaps as `sitemaps`."""
 
     name = "crawl"
-    key = "url"
+    key: ClassVar[str | tuple[str, ...] | None] = "url"
     kind = "page"
-    content_types = ("text/html", "application/xhtml+xml")
+    volatile = ("fetched_at",)
+    content_types: ClassVar[tuple[str, ...]] = ("text/html", "application/xhtml+xml")
     by_level = True
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
@@ -38,6 +41,32 @@ class Crawl(Scraper):
             return
         yield page_record(page)
         yield from page.follow(page.links)
+
+
+class ParsedCrawl(Crawl):
+    """As Crawl, but items are what the parser gives that the parameter `parser` names."""
+
+    name = "crawl"
+    key = None
+    kind = "item"
+    content_types = (
+        *Crawl.content_types,
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/json",
+        "application/feed+json",
+    )
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        super().__init__(params)
+        self._parsed = Declared(where="--", parser=self.params["parser"])
+
+    def parse(self, page: Page) -> Iterator[Any]:
+        yield from self._parsed.read(page)
+        if page.is_html:
+            yield from page.follow(page.links)
 
 
 def page_record(page: Page) -> dict[str, Any]:
@@ -59,8 +88,16 @@ def page_record(page: Page) -> dict[str, Any]:
     }
 
 
+def crawl_found(parser: str | None = None) -> Found:
+    """The scraper of a crawl; with a parser, the one that reads pages with it. Raises ConfigError for one unknown."""
+    if parser is None:
+        return Found(Crawl, "gossamer.crawler:Crawl")
+    Declared(where="--", parser=parser)
+    return Found(ParsedCrawl, "gossamer.crawler:ParsedCrawl")
+
+
 def crawl_params(
-    given: Iterable[str], sitemaps: Iterable[str] = ()
+    given: Iterable[str], sitemaps: Iterable[str] = (), parser: str | None = None
 ) -> tuple[dict[str, Any], dict[str, tuple[str, str]]]:
     """The parameters of a crawl, without the logins in its URLs; and those, by origin."""
     logins: dict[str, tuple[str, str]] = {}
@@ -75,4 +112,6 @@ def crawl_params(
     named = list(sitemaps)
     if named:
         params["sitemaps"] = "auto" if "auto" in named else [bare(text) for text in named]
+    if parser is not None:
+        params["parser"] = parser
     return params, logins

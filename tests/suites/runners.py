@@ -28,6 +28,10 @@ _RESILIENCE_PEERS = {
     "backoff": "peer:tenacity",
 }
 _SCORE = re.compile(r"^(\S.*?):?\s+(?:charset )?(\d+)/(\d+)\b", re.MULTILINE)
+_F1 = re.compile(r"^product/\S+\s+(\w+)\s+F1=(\d\.\d{3})", re.MULTILINE)
+_BODIES = re.compile(r"^zyte/\S+\s+n=(\d+) F1=(\S+) P=(\S+) R=(\S+) acc=(\S+)", re.MULTILINE)
+_STRINGS = re.compile(r"(amount(?:\+currency)?) (\d+)/(\d+)")
+_FACTS = re.compile(r"^(\S+)\s+shared fact-recall\S*\s+(\d+)/(\d+)=", re.MULTILINE)
 _IDENTICAL = re.compile(r"^links/\S+\s+pages=(\d+) identical=(\d+)", re.MULTILINE)
 
 
@@ -86,6 +90,45 @@ def sitemaps(suites: Path, adapter: str, python: str = sys.executable) -> Scores
     if "scrapy-sitemap" not in scores:
         raise RuntimeError(f"{runner} failed:\n{told.stderr[-2000:]}")
     return scores
+
+
+def article(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Texts of articles: F1, precision and recall in thousandths, and pages with the very words."""
+    runner = suites / "article" / "run.py"
+    told = _told(python, runner, "--adapter", adapter, "--sets", "zyte", "--split", "shared")
+    found = _BODIES.search(told.stdout)
+    if told.returncode or found is None:
+        raise RuntimeError(f"{runner} failed:\n{told.stderr[-2000:]}")
+    pages, *scores = found.groups()
+    thousandths = [round(float(score) * 1000) for score in scores]
+    names = ("F1", "precision", "recall")
+    exact = round(thousandths[-1] * int(pages) / 1000)
+    return {**{name: (n, 1000) for name, n in zip(names, thousandths, strict=False)}, "exact": (exact, int(pages))}
+
+
+def product(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Price, number and availability of products (F1 in thousandths), and prices as people write them.
+
+    A peer does the one or the other.
+    """
+    options = ["--price" if adapter == "peer:price-parser" else "--adapter", adapter]
+    if not adapter.startswith("peer:"):
+        options += ["--price", f"{adapter.partition(':')[0]}:price"]
+    runner = suites / "product" / "run.py"
+    told = _told(python, runner, *options, "--split", "shared")
+    if told.returncode:
+        raise RuntimeError(f"{runner} failed:\n{told.stderr[-2000:]}")
+    f1 = {name: (round(float(score) * 1000), 1000) for name, score in _F1.findall(told.stdout)}
+    return {**f1, **{name: (int(right), int(of)) for name, right, of in _STRINGS.findall(told.stdout)}}
+
+
+def structured(suites: Path, adapter: str, python: str = sys.executable) -> Scores:
+    """Facts found: in extruct's own cases, and of schema.org's examples those that the example in JSON-LD tells."""
+    runner = suites / "structured" / "run.py"
+    told = _told(python, runner, "--adapter", adapter, "--split", "shared")
+    if told.returncode:
+        raise RuntimeError(f"{runner} failed:\n{told.stderr[-2000:]}")
+    return {name: (int(right), int(of)) for name, right, of in _FACTS.findall(told.stdout)}
 
 
 def _run(python: str, runner: Path, *args: str) -> Scores:

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -364,3 +365,16 @@ def test_what_is_followed_belongs_to_the_session_of_its_page() -> None:
     assert [request.session for request in named.follow("/x", session="bob")] == ["bob"]
     assert named.download("/a.pdf").session == "alice"
     assert [request.session for request in first.follow("/x")] == [None]
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (rb'{"a":"cut \ud83d"}', {"a": "cut \ufffd"}),
+        (rb'{"a":"\udc00x"}', {"a": "\ufffdx"}),
+        (rb'{"a":"\ud83d\ude00"}', {"a": "😀"}),
+        (b'{"a":NaN,"b":[-Infinity]}', {"a": None, "b": [None]}),
+    ],
+)
+def test_json_as_some_programs_write_it_is_read(body: bytes, read: Any) -> None:
+    assert Page.of(body, content_type="application/json").json() == read

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -160,9 +162,13 @@ class Page:
 
     def json(self) -> Any:
         """The body read as JSON. Raises ReadError if it is not."""
+        body = self.body.removeprefix(codecs.BOM_UTF8)
         try:
-            return msgspec.json.decode(self.body.removeprefix(codecs.BOM_UTF8))
+            return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as why:
+            if not isinstance(why, RecursionError) and _OFTEN_WRONG.search(body):
+                with suppress(ValueError, RecursionError):
+                    return _as_written(body)
             raise ReadError(f"the body is not JSON: {why}") from None
 
     @cached_property
@@ -265,6 +271,18 @@ class Page:
 
     def __repr__(self) -> str:
         return f"<Page {self.status} {self.url}>"
+
+
+#: What some programs write into JSON though it has no place there: halves of a character, NaN and infinity.
+_OFTEN_WRONG = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity")
+
+
+def _as_written(body: bytes) -> Any:
+    """JSON as Python's own reader takes it: half a character becomes U+FFFD, a number that is none becomes null."""
+    read = json.loads(body, parse_constant=lambda name: None)
+    return json.loads(
+        json.dumps(read, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
 
 
 def _reference(node: Any) -> str | None:
