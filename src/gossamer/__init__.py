@@ -1,6 +1,6 @@
 """Gossamer: point it at web sites and web APIs, get clean, current data."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 from gossamer.errors import (
     Blocked,
@@ -8,6 +8,7 @@ from gossamer.errors import (
     FetchError,
     GossamerError,
     ReadError,
+    Rejected,
     Retry,
     StoreError,
 )
@@ -22,12 +23,16 @@ from gossamer.fetch.proxy_services import (
     ProxyProviderFromProxyscrape,
     ProxyProviderFromWebshare,
 )
+from gossamer.frames import to_frame
 from gossamer.library import crawl, items, run, stream
 from gossamer.parse.page import Page
+from gossamer.parse.parsers import Parser
 from gossamer.parse.selection import Selection
 from gossamer.runs import Report
 from gossamer.scraper import Scraper
 from gossamer.settings import Pace, ScraperConfig
+from gossamer.sinks import Sink
+from gossamer.steps import Step, step
 from gossamer.values import Item, Request, Response
 
 __all__ = [
@@ -38,6 +43,7 @@ __all__ = [
     "Item",
     "Pace",
     "Page",
+    "Parser",
     "ProxyProvider",
     "ProxyProviderFromDict",
     "ProxyProviderFromFile",
@@ -46,6 +52,7 @@ __all__ = [
     "ProxyProviderFromProxyscrape",
     "ProxyProviderFromWebshare",
     "ReadError",
+    "Rejected",
     "Report",
     "Request",
     "Response",
@@ -53,10 +60,14 @@ __all__ = [
     "Scraper",
     "ScraperConfig",
     "Selection",
+    "Sink",
+    "Step",
     "StoreError",
     "__version__",
     "crawl",
     "items",
     "run",
+    "step",
     "stream",
+    "to_frame",
 ]

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import enum
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
 from rich.console import Console
 
-from gossamer import __version__, explain, registry, runs, settings, telemetry, terminal
+from gossamer import __version__, clock, explain, registry, runs, settings, telemetry, terminal
 from gossamer import urls as addresses
+from gossamer.cli_archive import archive_app
 from gossamer.cli_audit import audit_command
+from gossamer.cli_changes import changes_command, rejects_command
 from gossamer.cli_chaos import chaos_command
+from gossamer.cli_drift import drift_command
+from gossamer.cli_export import export_command
+from gossamer.cli_flow import flow_app
+from gossamer.cli_new import new_command
 from gossamer.cli_proxies import proxies_app
-from gossamer.crawler import Crawl, crawl_params
+from gossamer.cli_replay import replay_command
+from gossamer.cli_sinks import sinks_app
+from gossamer.cli_try import try_command
+from gossamer.crawler import crawl_found, crawl_params
 from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.library import wait
-from gossamer.registry import Found
 from gossamer.runs import Parts, Plan, Report, Running
-from gossamer.storage import exports
-from gossamer.storage.sqlite import path_of
 from gossamer.storage.store import Store
 from gossamer.terminal import Screen
-from gossamer.values import Outcome, Run
+from gossamer.values import Outcome, Run, Verdict
 
 T = TypeVar("T")
 
@@ -87,6 +90,10 @@ ProxyOption = Annotated[
     typer.Option("--proxy", help="A proxy's URL, a file of them, or a service (repeatable)", metavar="PROXY"),
 ]
 Render = Annotated[bool, typer.Option("--render", help="Show pages in a browser before reading them")]
+SinkOption = Annotated[
+    list[str] | None,
+    typer.Option("--sink", help="Where items go on to: ./out, s3://bucket/{key}.json (repeatable)", metavar="WHERE"),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, even if an earlier run did not finish")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, on stdout")]
@@ -113,6 +120,10 @@ def crawl_command(
         list[str] | None,
         typer.Option(help="Start with a sitemap's pages (repeatable); auto: find it by robots.txt", metavar="URL|auto"),
     ] = None,
+    parser: Annotated[
+        str | None,
+        typer.Option(help="What items are: those of a parser (article, product, auto ...) [pages]", metavar="NAME"),
+    ] = None,
     store: StoreOption = None,
     scope: ScopeOption = None,
     include: Include = None,
@@ -131,6 +142,7 @@ def crawl_command(
     proxy: ProxyOption = None,
     allow_private: AllowPrivate = False,
     render: Render = False,
+    sink: SinkOption = None,
     fresh: Fresh = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -144,6 +156,7 @@ def crawl_command(
     gossamer crawl https://docs.example.org/v2/ --scope prefix --rate 5/s
     gossamer crawl https://example.org --max-pages 100 --exclude '/tag/' --json
     gossamer crawl --sitemap https://example.org/sitemap.xml --revisit changed
+    gossamer crawl https://news.example --parser article
     """
     flags = _flags(
         store=store,
@@ -164,6 +177,7 @@ def crawl_command(
         proxies=proxy,
         allow_private=allow_private or None,
         render=render or None,
+        sinks=sink,
         quiet=quiet,
         log_level=log_level,
         log_format=log_format,
@@ -172,8 +186,8 @@ def crawl_command(
         raise ConfigError("--sitemap auto needs a URL: it looks for the sitemap of that site")
     if not urls and not sitemap:
         raise ConfigError("no URL was given: write where to start, like gossamer crawl https://example.org")
-    params, logins = crawl_params(urls or (), sitemap or ())
-    plan = runs.plan(Found(Crawl, "gossamer.crawler:Crawl"), params, flags, fresh=fresh, logins=logins)
+    params, logins = crawl_params(urls or (), sitemap or (), parser)
+    plan = runs.plan(crawl_found(parser), params, flags, fresh=fresh, logins=logins)
     _work([plan], as_json=as_json)
 
 
@@ -190,7 +204,7 @@ def run_command(
         str,
         typer.Argument(
             metavar="SCRAPER",
-            help="file.py, file.py:Class, module:Class, a registered name, or all",
+            help="file.py, rules.toml, file.py:Class, module:Class, a registered name, a URL that one matches, or all",
             autocompletion=_complete_scraper,
         ),
     ],
@@ -217,6 +231,7 @@ def run_command(
     proxy: ProxyOption = None,
     allow_private: AllowPrivate = False,
     render: Render = False,
+    sink: SinkOption = None,
     fresh: Fresh = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -252,6 +267,7 @@ def run_command(
         proxies=proxy,
         allow_private=allow_private or None,
         render=render or None,
+        sinks=sink,
         quiet=quiet,
         log_level=log_level,
         log_format=log_format,
@@ -345,7 +361,8 @@ async def _execute(plans: list[Plan], screen: Screen, current: list[Running]) ->
             return error
 
     with _stopping(current, screen):
-        async with runs.open_parts(plans[0].store) as parts, screen:
+        archive = any(asked.settings.config.archive for asked in plans)
+        async with runs.open_parts(plans[0].store, archive=archive) as parts, screen:
             return await asyncio.gather(*(one(parts, asked) for asked in plans))
 
 
@@ -403,7 +420,16 @@ def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "") 
         say("  dry run: nothing was stored")
         return
     option, program = terminal.store_option(asked.store), terminal.program()
-    if report.exit_code == 0 and not report.items:
+    if report.rejected:
+        say(f"  {terminal.many(report.rejected, 'record')} became no item: {program} rejects {report.run}{option}")
+    if report.undelivered:
+        say(f"  {terminal.many(report.undelivered, 'item')} could not be delivered yet: {program} sinks{option}")
+    if report.verdict == Verdict.SUSPECT:
+        so = ", so its items are held back" if report.items and asked.settings.config.drift != "warn" else ""
+        say(f"  suspect: it breaks the pattern of earlier runs{so}")
+        say(f"  what is wrong, and what to do: {program} drift {report.run}{option}")
+        return
+    if report.exit_code == 0 and not report.items and not report.rejected:
         say("  no items: the handlers yielded none; `--dry-run` shows what they do")
     elif report.exit_code == 0:
         say(f"  see it: {program} export items --run {report.run}{option}")
@@ -438,8 +464,18 @@ sources_app = typer.Typer(
 )
 app.add_typer(sources_app, name="sources")
 app.add_typer(proxies_app, name="proxies")
+app.add_typer(archive_app, name="archive")
+app.add_typer(flow_app, name="flow")
+app.add_typer(sinks_app, name="sinks")
 app.command("audit")(audit_command)
+app.command("changes")(changes_command)
+app.command("drift")(drift_command)
+app.command("rejects")(rejects_command)
+app.command("replay")(replay_command)
 app.command("chaos")(chaos_command)
+app.command("export")(export_command)
+app.command("try")(try_command)
+app.command("new")(new_command)
 
 
 @sources_app.callback()
@@ -488,7 +524,7 @@ def runs_command(
     found = _read(store, look)
     if as_json:
         for each in found:
-            told = {"scraper": each.scraper, "started": exports.iso(each.created)}
+            told = {"scraper": each.scraper, "started": clock.iso(each.created)}
             typer.echo(msgspec.json.encode({**msgspec.to_builtins(runs.report(each)), **told}).decode())
         return
     rows = [
@@ -500,12 +536,13 @@ def runs_command(
             r.pages,
             r.items,
             r.failed,
+            r.verdict or "-",
             terminal.span(r.seconds),
             terminal.moment(r.created),
         )
         for r in found
     ]
-    columns = ("run", "scraper", "state", "reason", "pages", "items", "failed", "took", "started")
+    columns = ("run", "scraper", "state", "reason", "pages", "items", "failed", "verdict", "took", "started")
     out.print(terminal.table("", columns, rows, numbers=("run", "pages", "items", "failed", "took")))
 
 
@@ -534,57 +571,6 @@ def why(
     out.print(text, markup=False, soft_wrap=True)
     if not known:
         raise typer.Exit(2)
-
-
-class What(enum.StrEnum):
-    """What can be exported."""
-
-    pages = "pages"
-    items = "items"
-
-
-class Format(enum.StrEnum):
-    """How it can be written."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-
-
-@app.command()
-def export(
-    what: Annotated[What, typer.Argument(help="pages: every URL and its fate; items: the data")],
-    store: StoreOption = None,
-    scraper: Annotated[str | None, typer.Option(help="Only of this scraper", metavar="NAME")] = None,
-    run: Annotated[int | None, typer.Option(max=MOST, help="Only of this run", metavar="N")] = None,
-    style: Annotated[Format, typer.Option("--format", help="jsonl or csv")] = Format.jsonl,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file [stdout]", metavar="FILE")] = None,
-    source: Annotated[bool, typer.Option("--source", help="With items: add where each came from, as _fields")] = False,
-) -> None:
-    """Write pages or items out, as JSON lines or CSV.
-
-    \b
-    gossamer export items > items.jsonl
-    gossamer export items --scraper quotes --format csv -o quotes.csv
-    gossamer export pages --run 3 --format csv
-    """
-
-    async def write(opened: Store) -> int:
-        if run is not None and await opened.run(run) is None:
-            raise ConfigError(f"there is no run {run}: `gossamer runs` lists them")
-        names = {each.scraper for each in await opened.runs(limit=10_000)} if scraper else set()
-        if scraper and scraper not in names:
-            raise ConfigError(f"no run of a scraper {scraper!r} is in this store: there are {', '.join(sorted(names))}")
-        return await exports.write(opened, what, style, output, run=run, scraper=scraper, source=source)
-
-    if output is not None:
-        exports.refuse_store(output, path_of(settings.read(_flags(store=store)).place.store))
-    try:
-        written = _read(store, write)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return
-    if output is not None:
-        err.print(f"{written:,} {what} written to {output}", markup=False)
 
 
 @app.command("settings")

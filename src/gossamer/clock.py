@@ -1,8 +1,9 @@
-"""The time by which waits are measured: seconds since 1970, told by a clock that nobody can set."""
+"""Time: a clock for waits that nobody can set, and how moments are written."""
 
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 _OFFSET = time.time() - time.monotonic()
 
@@ -14,3 +15,8 @@ def now() -> float:
     clock be set back meanwhile, the wait must not become longer.
     """
     return _OFFSET + time.monotonic()
+
+
+def iso(stamp: float | None) -> str | None:
+    """Seconds since 1970 as ISO 8601, in UTC; None for none."""
+    return datetime.fromtimestamp(stamp, UTC).isoformat(timespec="milliseconds") if stamp else None

@@ -15,7 +15,7 @@ import msgspec
 from gossamer import builtin, clock, telemetry, urls, visits
 from gossamer.departure import Departure
 from gossamer.errors import Blocked, FetchError, GossamerError, Held, Retry, first_error
-from gossamer.fetch import retry
+from gossamer.fetch import hops, retry
 from gossamer.fetch.fetcher import Fetcher
 from gossamer.fetch.sessions import Session
 from gossamer.fetch.way import Way
@@ -31,9 +31,10 @@ from gossamer.reader import Reader
 from gossamer.scope import Scope
 from gossamer.settings import ScraperConfig
 from gossamer.settler import Settler
+from gossamer.storage.archive import Archive, Kept, Same
 from gossamer.storage.store import Settled, Store
 from gossamer.telemetry import log
-from gossamer.values import REDIRECTS, Drop, Ending, Fetch, Lease, Outcome, Request, Response, Visit, is_secret
+from gossamer.values import REDIRECTS, Drop, Ending, Fetch, Lease, Outcome, Request, Response, Visit
 from gossamer.visits import Visits
 
 #: Seconds that parsing a page may take.
@@ -65,6 +66,7 @@ class Engine:
         lease: Lease,
         progress: Progress,
         by_level: bool,
+        archive: Archive | None = None,
     ) -> None:
         self._store = store
         self._gate = gate
@@ -89,7 +91,9 @@ class Engine:
             starving=self._starving,
             allowed=self._within_budget,
         )
-        self._settler = Settler(store, gate, lease, self.frontier, config.concurrency, self._settled)
+        self._archive = archive if config.archive else None
+        keep = self._keep if self._archive is not None else None
+        self._settler = Settler(store, gate, lease, self.frontier, config.concurrency, self._settled, keep)
         ways.log = self._loaded
         ways.may = self._may_load
         self._inquiry = Inquiry(store, gate, fetcher, ways, self.frontier, config, self._settler)
@@ -186,6 +190,22 @@ class Engine:
                 log.warning("run.held", host=lane.host, seconds=round(seconds), why=why)
                 return self.stop("held")
 
+    async def _keep(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        """Archive the pages of a group; gives it back without them."""
+        assert self._archive is not None
+        run, scraper = self._lease.run, self.progress.scraper
+        kept = [Kept(run, scraper, o.request, o.kept) for o in outcomes if o.kept is not None]
+        same = [
+            Same(run, scraper, o.request, o.started or time.time(), o.visit.sha256)
+            for o in outcomes
+            if o.reason in ("unchanged", "fresh") and o.visit is not None
+        ]
+        if kept:
+            await self._archive.keep(kept)
+        if same:
+            await self._archive.same(same)
+        return [o if o.kept is None else msgspec.structs.replace(o, kept=None) for o in outcomes]
+
     def _at_rest(self) -> bool:
         return self.frontier.quiet and self._settler.at_rest
 
@@ -277,11 +297,19 @@ class Engine:
             door.leave()
         self.ways.heard(session, way, response)
         try:
-            return self._logged(await self._answered(turn, response, way, session), way)
+            return await self._archived(self._logged(await self._answered(turn, response, way, session), way))
         finally:
             if response.file is not None and request.save is None:
                 with suppress(OSError):
                     os.unlink(response.file)
+
+    async def _archived(self, outcome: Outcome) -> Outcome:
+        """A body in a file is archived at once, before the file is deleted; others are with their group."""
+        kept = outcome.kept
+        if kept is None or kept.file is None or self._archive is None:
+            return outcome
+        await self._archive.keep([Kept(self._lease.run, self.progress.scraper, outcome.request, kept)])
+        return msgspec.structs.replace(outcome, kept=None)
 
     async def _answered(self, turn: Turn, response: Response, way: Way, session: Session) -> Outcome:
         """What an answer means for its request."""
@@ -311,12 +339,16 @@ class Engine:
             detail = f"its type {response.content_type or 'unknown'} is not one that is read"
             return Outcome(**facts, ending=Ending.SKIPPED, reason="content_type", detail=detail)
         page, ours = Page(request, response), builtin.is_builtin(request.handler)
+        # What is saved as a file is there already.
+        facts["kept"] = response if self._archive is not None and not ours and request.save is None else None
         try:
             if not ours and not await _parses(page):
                 detail = f"its markup takes longer than {PARSE_LIMIT:g} s to parse"
+                facts["kept"] = None  # to read it again would take as long
                 return Outcome(**facts, ending=Ending.FAILED, reason="markup", detail=detail)
             await self._look_for_walls(page)
-            items, yielded = await self._reader.read(page)
+            read = await self._reader.read(page)
+            items, yielded = read.items, read.found
             base = page.base_url if yielded and not ours and _may_have_base(page) else page.url
         except (Blocked, Retry) as error:
             return self._blocked(turn, response, way, session, error)
@@ -337,7 +369,7 @@ class Engine:
         depth = request.depth + (not builtin.is_found_sitemap(request))
         found, dropped = self._sift(yielded, base, depth)
         done = Outcome(**facts, ending=Ending.DONE, reason=reason, detail=cut, items=tuple(items), visit=visit)
-        return msgspec.structs.replace(done, found=found, dropped=dropped)
+        return msgspec.structs.replace(done, found=found, dropped=dropped, rejects=tuple(read.rejects))
 
     async def _look_for_walls(self, page: Page) -> None:
         """Raises Blocked or Retry for what is not the page, by our rules and by the scraper's own."""
@@ -410,7 +442,8 @@ class Engine:
         # Like any start URL it need not be included; but what is excluded is excluded.
         if rule is not None and not (request.depth == 0 and rule == "include"):
             return Outcome(**facts, ending=Ending.SKIPPED, reason=rule, detail=f"it redirects to {target}")
-        follow = _next_hop(request, response.status, target, again=again)
+        follow = hops.next_hop(request, response.status, target)
+        follow = follow.evolve(priority=request.priority + 1, revisit=request.revisit or again)
         if follow.plain:
             # Others are known by more than their URL: remembering that would hide the URL from other handlers.
             self.frontier.known.add(target)
@@ -489,30 +522,6 @@ def _refused(request: Request, rules: robots.Robots) -> Outcome:
     """What robots.txt forbids is skipped; what waited for one that cannot be read has failed."""
     ending, reason = (Ending.FAILED, rules.reason) if rules.closed else (Ending.SKIPPED, "robots")
     return Outcome(request, ending, reason, rules.forbids(request.url))
-
-
-def _next_hop(request: Request, status: int, target: str, *, again: bool) -> Request:
-    """The request a redirect asks for: 303 is a GET, 301 and 302 turn a POST into one; else the same again."""
-    hop = request.evolve(
-        url=target,
-        id=0,
-        attempts=0,
-        hops=request.hops + 1,
-        via=(*request.via, request.url),
-        priority=request.priority + 1,
-        revisit=request.revisit or again,
-    )
-    downgraded = request.url.startswith("https:") and target.startswith("http:")
-    if downgraded or urls.host(target) != urls.host(request.url):
-        hop = hop.evolve(headers=_for_strangers(request.headers))
-    if request.verb in ("GET", "HEAD") or status in (307, 308) or (status != 303 and request.verb != "POST"):
-        return hop
-    return hop.evolve(method="GET", json=None, data=None)
-
-
-def _for_strangers(headers: dict[str, str] | None) -> dict[str, str] | None:
-    """Headers as another host may see them."""
-    return {name: text for name, text in (headers or {}).items() if not is_secret(name)} or None
 
 
 def _facts(request: Request, response: Response) -> dict[str, Any]:

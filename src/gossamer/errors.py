@@ -23,8 +23,10 @@ GossamerError
 │       └── NoBrowser          there is none
 ├── ReadError          the page was not what the handler thought
 │   ├── HandlerTimeout     the handler blocked for too long
+│   ├── Rejected           a step says: this record is not to become an item
 │   ├── Retry              `validate` says: not a usable page now, try again
 │   └── Blocked            `validate` says: a captcha or a login wall, not the page
+├── Undelivered        a sink could not take an object now; nothing is lost
 ├── Held               its host may not be asked now after all; the request waits again
 └── Stalled            requests wait, and nothing will ever make them ready
 
@@ -170,6 +172,12 @@ class ReadError(GossamerError):
     reason = "handler"
 
 
+class Rejected(ReadError):
+    """Raised by a step: the record is not to become an item. It is kept apart, with the reason."""
+
+    reason = "rejected"
+
+
 class HandlerTimeout(ReadError):
     """The handler blocked for too long."""
 
@@ -197,6 +205,12 @@ class Held(GossamerError):
         super().__init__(why)
         #: How long the host is to be left alone.
         self.seconds = seconds
+
+
+class Undelivered(GossamerError):
+    """An object could not be put or deleted now. The sentence names no secret and holds nothing that a store said."""
+
+    reason = "sink"
 
 
 class Stalled(GossamerError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 from rich.console import Group, RenderableType
@@ -127,7 +129,10 @@ def _told(story: UrlStory, verdict: str | None = None) -> str:
     if story.state == "done" and story.reason in ("ok", "unchanged", "fresh", "file"):
         items = ", ".join(f"{kind} {key}" for kind, key in story.items[:10]) or "none"
         more = f" and {len(story.items) - 10} more" if len(story.items) > 10 else ""
-        lines.append(f"items: {items}{more}")
+        held = " (held back by the drift gate: `gossamer drift`)" if story.held else ""
+        lines.append(f"items: {items}{more}{held}")
+    for step, reason in story.rejects[:10]:
+        lines.append(f"a record became no item: {reason} (step {step})")
     return "\n  ".join(lines)
 
 
@@ -181,10 +186,23 @@ async def run_story(store: Store, run_id: int | None) -> RenderableType:
         f"  {terminal.many(left.settled, 'walk')} ended, {left.waiting:,} waiting"
         + (f", the next not before {terminal.moment(left.due)}" if left.due else ""),
     ]
+    if told := "; ".join(_reading(run.reading)):
+        lines.append(f"  read with: {told}")
+    if run.verdict:
+        lines.append(f"  drift gate: {run.verdict}" + (" (`gossamer drift`)" if run.verdict == "suspect" else ""))
     if run.by_reason:
         ordered = sorted(run.by_reason.items(), key=lambda pair: -pair[1])
         lines.append("  endings: " + ", ".join(f"{n:,} {reason}" for reason, n in ordered))
     return Group(Text("\n".join(lines)), Text(), await host_table(store, run.id))
+
+
+def _reading(reading: Mapping[str, Any]) -> Iterator[str]:
+    """What pages were read with: `steps clean@2, tidy@1`."""
+    for name, value in reading.items():
+        if name == "gone":
+            continue
+        texts = [f"{key} {each}" for key, each in value.items()] if isinstance(value, dict) else value
+        yield f"{name} {', '.join(map(str, texts)) if isinstance(texts, list) else texts}"
 
 
 async def as_it_is(store: Store, run: Run) -> Run:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gossamer import runs, settings, telemetry
-from gossamer.crawler import Crawl, crawl_params
+from gossamer.crawler import crawl_found, crawl_params
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
 from gossamer.runs import Plan, Report, Running
 from gossamer.scraper import Scraper
+from gossamer.storage.store import Wanted
 from gossamer.values import Outcome
 
 T = TypeVar("T")
@@ -26,7 +27,9 @@ Items = list[dict[str, Any]]
 AHEAD = 16
 
 
-async def crawl(*urls: str, sitemaps: Sequence[str] = (), fresh: bool = False, **knobs: Any) -> Report:
+async def crawl(
+    *urls: str, sitemaps: Sequence[str] = (), parser: str | None = None, fresh: bool = False, **knobs: Any
+) -> Report:
     """Crawl sites, as `gossamer crawl` does; keyword arguments are its options (`store=`, `rate=` ...).
 
     `sitemaps` are URLs of sitemaps to start with, or ["auto"]. Raises ConfigError for a URL or option that cannot
@@ -34,9 +37,8 @@ async def crawl(*urls: str, sitemaps: Sequence[str] = (), fresh: bool = False, *
     """
     if not (urls or sitemaps) or not all(isinstance(url, str) for url in (*urls, *sitemaps)):
         raise ConfigError("crawl() needs URLs, one after the other: crawl('https://a.org', 'https://b.org')")
-    params, logins = crawl_params(urls, [sitemaps] if isinstance(sitemaps, str) else sitemaps)
-    found = Found(Crawl, _ref(Crawl))
-    return await _execute(runs.plan(found, params, knobs, fresh=fresh, prefix="", logins=logins))
+    params, logins = crawl_params(urls, [sitemaps] if isinstance(sitemaps, str) else sitemaps, parser)
+    return await _execute(runs.plan(crawl_found(parser), params, knobs, fresh=fresh, prefix="", logins=logins))
 
 
 async def stream(
@@ -91,9 +93,9 @@ def items(
 
     async def read() -> list[dict[str, Any]]:
         async with runs.open_store(path) as opened:
-            return [row["data"] async for row in opened.items(run, scraper) if kind in (None, row["kind"])]
+            return [item.record() async for item in opened.items(Wanted(run=run, scraper=scraper, kind=kind))]
 
-    return _call(read)
+    return call(read)
 
 
 def run(
@@ -104,7 +106,7 @@ def run(
     Ctrl-C stops it cleanly: what was walked is stored, and the same call goes on.
     """
     asked = _plan(scraper, params, fresh, knobs)
-    return _call(lambda: _execute(asked))
+    return call(lambda: _execute(asked))
 
 
 def _plan(scraper: type[Scraper], params: Mapping[str, Any] | None, fresh: bool, knobs: Mapping[str, Any]) -> Plan:
@@ -124,11 +126,11 @@ def _ref(scraper: type[Scraper]) -> str:
 
 async def _execute(asked: Plan, watch: Callable[[Running], None] = lambda running: None) -> Report:
     telemetry.configure_unless_done()
-    async with runs.open_parts(asked.store) as parts:
+    async with runs.open_parts(asked.store, archive=asked.settings.config.archive) as parts:
         return await runs.execute(parts, asked, watch)
 
 
-def _call(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def call(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end whether or not this thread has a running loop."""
     try:
         asyncio.get_running_loop()

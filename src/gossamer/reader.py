@@ -16,12 +16,14 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
+import msgspec
+
 from gossamer.builtin import HANDLERS
 from gossamer.errors import Blocked, GossamerError, HandlerTimeout, ReadError, Retry
 from gossamer.parse.page import Page
-from gossamer.pipeline import item_of
+from gossamer.pipeline import Pipeline
 from gossamer.scraper import Scraper, as_iterable, each
-from gossamer.values import Item, Request
+from gossamer.values import Item, Reject, Request
 
 T = TypeVar("T")
 
@@ -31,6 +33,15 @@ TICK = 0.25
 AGAIN = 1.0
 
 
+class Reading(msgspec.Struct, frozen=True):
+    """What a handler made of a page."""
+
+    items: list[Item]
+    found: list[Request]
+    #: Records that became no items.
+    rejects: list[Reject]
+
+
 class Reader:
     """Calls the handlers of one scraper."""
 
@@ -38,11 +49,11 @@ class Reader:
         self._scraper = scraper
         self._timeout = timeout
         self._watchdog = watchdog
+        self._pipeline = Pipeline(scraper)
 
-    async def read(self, page: Page) -> tuple[list[Item], list[Request]]:
+    async def read(self, page: Page) -> Reading:
         """Items and Requests that the page's handler yields. Raises ReadError, whatever the handler raised."""
-        items: list[Item] = []
-        found: list[Request] = []
+        made = Reading([], [], [])
         yielded: Any = None
         try:
             handler = HANDLERS.get(page.request.handler) or self._scraper.handler(page.request.handler)
@@ -50,16 +61,16 @@ class Reader:
                 yielded = handler(page)
                 if not (inspect.isasyncgen(yielded) or inspect.isawaitable(yielded)):
                     for value in as_iterable(yielded) if yielded is not None else ():
-                        self._sort(value, items, found)
-                    return items, found
-            await self._read_async(yielded, items, found)
+                        self._sort(value, page, made)
+                    return made
+            await self._read_async(yielded, page, made)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and _being_cancelled():
                 raise
             raise self._told(error, yielded) from error
-        return items, found
+        return made
 
     async def validate(self, page: Page) -> None:
         """Ask the scraper whether this is the page at all. Raises Blocked or Retry if it says no."""
@@ -69,7 +80,7 @@ class Reader:
             with self._watchdog.watch(self._timeout):
                 said: Any = self._scraper.validate(page)  # type: ignore[func-returns-value]
             if inspect.isawaitable(said):
-                await self._read_async(said, [], [])
+                await self._read_async(said, page, Reading([], [], []))
         except (Blocked, Retry, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
@@ -77,10 +88,10 @@ class Reader:
                 raise
             raise self._told(error, None) from error
 
-    async def _read_async(self, yielded: Any, items: list[Item], found: list[Request]) -> None:
+    async def _read_async(self, yielded: Any, page: Page, made: Reading) -> None:
         async def go_through() -> None:
             async for value in each(yielded):
-                self._sort(value, items, found)
+                self._sort(value, page, made)
 
         try:
             async with asyncio.timeout(self._timeout) as limit:
@@ -101,19 +112,23 @@ class Reader:
             said = _text(error) if isinstance(error, GossamerError) else f"{type(error).__name__}: {_text(error)}"
         return kind(f"{said[:900]}{_place(error, yielded, self._scraper)}")
 
-    def _sort(self, value: Any, items: list[Item], found: list[Request]) -> None:
+    def _sort(self, value: Any, page: Page, made: Reading) -> None:
         if isinstance(value, Request):
             if not _simple(value):
                 self._check(value)
                 value = value.own()
-            found.append(value)
+            made.found.append(value)
         elif isinstance(value, list | tuple):  # `yield page.follow(...)`, where `yield from` was meant
             for each_value in value:
-                self._sort(each_value, items, found)
+                self._sort(each_value, page, made)
         elif isinstance(value, str):
             raise ReadError(f"a handler yielded the text {value[:80]!r}: yield Request(url), or page.follow(...)")
         else:
-            items.append(item_of(value, self._scraper.key, self._scraper.kind))
+            item = self._pipeline.item(value, page)
+            if isinstance(item, Item):
+                made.items.append(item)
+            else:
+                made.rejects.append(item)
 
     def _check(self, request: Request) -> None:
         """Refuse what could never be sent or stored while its line can still be named."""

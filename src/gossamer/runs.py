@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import socket
 import uuid
@@ -13,9 +14,10 @@ from typing import Any
 import msgspec
 import structlog
 
-from gossamer import registry, seeding, settings, urls
+from gossamer import judging, registry, seeding, settings, urls
+from gossamer.delivery import Deliveries
 from gossamer.engine import Engine
-from gossamer.errors import ConfigError, StoreError
+from gossamer.errors import ConfigError, GossamerError, StoreBusy, StoreError
 from gossamer.fetch import bodies, browser
 from gossamer.fetch.addresses import Addresses, Resolver
 from gossamer.fetch.client import Client
@@ -23,6 +25,7 @@ from gossamer.fetch.fetcher import Fetcher, Fetchers
 from gossamer.fetch.proxies import provider_of
 from gossamer.fetch.proxy_check import getter
 from gossamer.fetch.ways import Ways
+from gossamer.pipeline import Pipeline
 from gossamer.polite import robots
 from gossamer.polite.gate import Gate
 from gossamer.progress import Progress
@@ -30,11 +33,13 @@ from gossamer.reader import Reader, Watchdog
 from gossamer.registry import Found
 from gossamer.scope import Scope
 from gossamer.scraper import Scraper
-from gossamer.settings import ScraperConfig, Settings
+from gossamer.settings import Place, ScraperConfig, Settings
+from gossamer.sinks import sinks_of
+from gossamer.storage.archive import Archive, archive_of
 from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
 from gossamer.storage.store import Draft, Store
 from gossamer.telemetry import log
-from gossamer.values import Lease, Pending, Run, RunState
+from gossamer.values import Lease, Pending, Run, RunState, Verdict
 
 #: Seconds a lease lasts without being renewed; every settle renews it.
 LEASE_TTL = 60.0
@@ -53,6 +58,8 @@ class Report(msgspec.Struct, frozen=True):
     reason: str
     pages: int
     items: int
+    #: Records that became no items.
+    rejected: int
     failed: int
     skipped: int
     retried: int
@@ -60,12 +67,18 @@ class Report(msgspec.Struct, frozen=True):
     seconds: float
     pages_per_second: float
     by_reason: dict[str, int]
+    #: What the drift gate says: "learning", "good", "suspect" ...; empty: nobody looked.
+    verdict: str = ""
+    #: Items that wait for a sink which could not take them.
+    undelivered: int = 0
 
     @property
     def exit_code(self) -> int:
-        """0 finished; 3 ended early; 130 interrupted."""
+        """0 finished; 3 ended early; 4 suspect: its items are held back; 130 interrupted."""
         if self.reason == "interrupted":
             return 130
+        if self.verdict == Verdict.SUSPECT:
+            return 4
         return 0 if self.reason == "done" else 3
 
 
@@ -77,20 +90,49 @@ class Parts(msgspec.Struct, frozen=True):
     fetcher: Fetcher
     watchdog: Watchdog
     spool: str
+    #: Where pages are kept; None: nowhere.
+    archive: Archive | None = None
     #: Who looks names up; left out: the system.
     resolver: Resolver | None = None
 
 
 @asynccontextmanager
-async def open_parts(store: str) -> AsyncIterator[Parts]:
-    """Open what runs need, to work on a store."""
+async def open_parts(store: str, *, archive: bool = False) -> AsyncIterator[Parts]:
+    """Open what runs need, to work on a store; with the archive of its pages, if that is asked for."""
     async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(SqliteStore(path_of(store)))
+        path = path_of(store)
+        opened = await stack.enter_async_context(SqliteStore(path))
+        kept: Archive | None = None
+        if archive and path != MEMORY:
+            if not await opened.runs(1) and await _has_pages(archive_of(path)):
+                set_aside(archive_of(path))
+            kept = await stack.enter_async_context(Archive(archive_of(path)))
         client = await stack.enter_async_context(Client())
         shown = await stack.enter_async_context(browser.Browser())
         watchdog = stack.enter_context(Watchdog())
         spool = stack.enter_context(bodies.spool())
-        yield Parts(opened, Gate(opened), Fetchers(client, shown), watchdog, spool)
+        yield Parts(opened, Gate(opened), Fetchers(client, shown), watchdog, spool, kept)
+
+
+async def _has_pages(archive: str) -> bool:
+    """Whether something is in an archive. It is closed in good order, so that all it has is in one file."""
+    try:
+        async with Archive(archive) as found:
+            return await found.count(newest=False) > 0
+    except StoreBusy:
+        raise
+    except StoreError:
+        return True
+
+
+def set_aside(archive: str) -> None:
+    """Pages of a store that is no more would pass for pages of the new one, whose runs have the same numbers."""
+    names = (f"{archive}.old{n if n > 1 else ''}" for n in itertools.count(1))
+    name = next(name for name in names if not os.path.exists(name))
+    log.warning("archive.set_aside", archive=archive, renamed=name, why="its store is gone")
+    for ending in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.replace(archive + ending, name + ending)
 
 
 @asynccontextmanager
@@ -149,15 +191,17 @@ def plan(
     lacking = browser.missing() if read.config.render else None
     if lacking:
         raise ConfigError(lacking)
+    sinks_of(read.config.sinks)
     return Plan(found, given, read, fresh, run, logins=dict(logins or {}))
 
 
 class Running:
     """A run under way: its engine, its progress, and how to stop it."""
 
-    def __init__(self, run: Run, engine: Engine, resumed: Pending | None) -> None:
+    def __init__(self, run: Run, engine: Engine, resumed: Pending | None, sinks: Deliveries) -> None:
         self.run = run
         self.engine = engine
+        self._sinks = sinks
         self.progress: Progress = engine.progress
         #: What was left when it was resumed; None for a new run.
         self.resumed = resumed
@@ -165,6 +209,7 @@ class Running:
     def stop(self, reason: str = "interrupted") -> None:
         """Take no more requests, let walks finish, settle, and end."""
         self.engine.stop(reason)
+        self._sinks.stop()
 
 
 Watcher = Callable[[Running], None]
@@ -179,9 +224,15 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
     store, config = parts.store, asked.settings.config
     run, resumed = await _find_or_make(store, asked)
     lease = await store.acquire(run.id, _owner(), LEASE_TTL, _limits(config))
-    scraper = asked.found.scraper(asked.params)
+    lasting = asked.store != MEMORY
+    sinks = Deliveries(store, [(run.scraper, sink) for sink in sinks_of(config.sinks) if lasting])
+    ended: Report | None = None
     with structlog.contextvars.bound_contextvars(run=run.id, scraper=run.scraper):
         try:
+            scraper = _made(asked)
+            if lasting:
+                await store.promote()  # what a killed process did not get to
+                await judging.hold(store, lease, run, config)
             scope = Scope(config)
             ways = await _ways(parts, asked, scraper, run.id)
             engine = Engine(
@@ -195,24 +246,48 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
                 lease=lease,
                 progress=Progress(run),
                 by_level=scraper.by_level,
+                archive=parts.archive,
             )
             log.info("run.start", resumed=resumed is not None, store=asked.store)
-            watch(Running(run, engine, resumed))
+            await sinks.start()
+            engine.progress.listen(sinks.hear)
+            watch(Running(run, engine, resumed, sinks))
             await seeding.seed(store, lease, run, scraper, scope, engine, parts.watchdog, trusted=asked.trusted)
             reason = await engine.run(asked.settings.place.grace)
-            ended = report(await _end(store, lease, reason))
+            state, reason = await _ending(store, lease, reason)
+            if lasting:
+                await judging.judge(store, lease, state, reason, config)
+            # Last of all: who is killed before is resumed, and judged.
+            ended = report(await store.end_run(lease, state, reason))
+            if lasting:
+                await _prune(parts.archive, asked.settings.place)
+            behind = sum(each.items for each in await sinks.finish(asked.settings.place.grace))
             log.info("run.end", reason=ended.reason, pages=ended.pages, items=ended.items, failed=ended.failed)
-            return ended
+            return msgspec.structs.replace(ended, undelivered=behind)
         except asyncio.CancelledError:
-            await asyncio.shield(store.end_run(lease, RunState.CANCELLED, "interrupted"))
+            if ended is None:
+                await asyncio.shield(store.end_run(lease, RunState.CANCELLED, "interrupted"))
             raise
         except Exception as error:
-            await _end_failed(store, lease, error)
+            if ended is None:
+                await _end_failed(store, lease, error)
             if resumed is None:
                 await _forget(store, lease)
             raise
         finally:
             await asyncio.shield(_let_go(store, lease))
+            await sinks.aclose()
+
+
+def _made(asked: Plan) -> Scraper:
+    """The scraper of a plan. Raises ConfigError, whatever the author's code raised."""
+    try:
+        return asked.found.scraper(asked.params)
+    except GossamerError:
+        raise
+    except Exception as error:
+        name = asked.found.scraper.__name__
+        raise ConfigError(f"{name} cannot be made: {type(error).__name__}: {error}") from error
 
 
 def _limits(config: ScraperConfig) -> dict[str, Any]:
@@ -260,8 +335,18 @@ async def _find_or_make(store: Store, asked: Plan) -> tuple[Run, Pending | None]
     if run is not None:
         return run, await store.pending(run.id)
     scraper = asked.found.scraper
-    draft = Draft(scraper.name, asked.found.ref, asked.signature, asked.params, _options(asked.settings))
+    # In one order, however they were given: runs with the same parameters are known by them.
+    params = msgspec.json.decode(msgspec.json.encode(asked.params, order="deterministic"))
+    # What gone means must be known when a run is accepted, long after it has ended.
+    reading = {**reading_of(scraper), "gone": asked.settings.config.gone}
+    draft = Draft(scraper.name, asked.found.ref, asked.signature, params, _options(asked.settings), reading)
     return await store.new_run(draft), None
+
+
+def reading_of(scraper: type[Scraper]) -> dict[str, Any]:
+    """What a run writes down about how its pages are read."""
+    parser = {"parser": str(getattr(scraper.parser, "name", scraper.parser))} if scraper.parser is not None else {}
+    return {**parser, **Pipeline(scraper).reading}
 
 
 def _options(read: Settings) -> dict[str, Any]:
@@ -270,8 +355,10 @@ def _options(read: Settings) -> dict[str, Any]:
     Headers are left out: they may hold secrets, and the store is no place for those. So are budgets: they are
     of one start, not of the run.
     """
-    given = [name for name, origin in read.origins.items() if origin.startswith("--") and name not in _NOT_KEPT]
     config = read.config
+    given = [name for name, origin in read.origins.items() if origin.startswith("--") and name not in _NOT_KEPT]
+    if not all(isinstance(sink, str) for sink in config.sinks):  # a Sink may hold secrets, and a text cannot tell all
+        given = [name for name in given if name != "sinks"]
     return {name: _plain(getattr(config, name)) for name in given if hasattr(config, name)}
 
 
@@ -285,18 +372,18 @@ def _owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-async def _end(store: Store, lease: Lease, reason: str) -> Run:
-    """Write down how a run ended."""
+async def _ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, str]:
+    """How a run that does no more has ended, and why."""
+    if reason == "interrupted":
+        return RunState.CANCELLED, reason
     run = await store.run(lease.run)
     assert run is not None
-    if reason == "interrupted":
-        return await store.end_run(lease, RunState.CANCELLED, reason)
     if reason != "done" and (await store.pending(run.id)).waiting == 0:
         reason = "done"
     read = run.pages or any(word in run.by_reason for word in _AS_GOOD_AS_READ)
     if reason == "done" and not read:
-        return await store.end_run(lease, RunState.FAILED, "start_failed")
-    return await store.end_run(lease, RunState.FINISHED if reason == "done" else RunState.STOPPED, reason)
+        return RunState.FAILED, "start_failed"
+    return RunState.FINISHED if reason == "done" else RunState.STOPPED, reason
 
 
 async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
@@ -305,6 +392,12 @@ async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
         await store.end_run(lease, RunState.FAILED, f"{getattr(error, 'reason', 'error')}: {error}"[:500])
     except StoreError:
         log.debug("run.end_not_written", run=lease.run)
+
+
+async def _prune(archive: Archive | None, place: Place) -> None:
+    """Make room in the archive, as its limits say."""
+    if archive is not None and (place.archive_age is not None or place.archive_size is not None):
+        await archive.prune(place.archive_age, place.archive_size)
 
 
 async def _forget(store: Store, lease: Lease) -> None:
@@ -328,6 +421,7 @@ def report(run: Run) -> Report:
         reason=run.reason,
         pages=run.pages,
         items=run.items,
+        rejected=run.rejected,
         failed=run.failed,
         skipped=run.skipped,
         retried=run.retried,
@@ -335,13 +429,14 @@ def report(run: Run) -> Report:
         seconds=round(run.seconds, 3),
         pages_per_second=round(run.pages / run.seconds, 1) if run.seconds > 0 else 0.0,
         by_reason=dict(sorted(run.by_reason.items())),
+        verdict=run.verdict,
     )
 
 
 async def resume_plan(store: Store, run_id: int | None, flags: Mapping[str, Any]) -> Plan:
     """The plan to continue a run: the newest unfinished one if none is named."""
     if run_id is None:
-        candidates = [run for run in await store.runs() if (await store.pending(run.id)).waiting]
+        candidates = [run for run in await store.runs() if await _waits(store, run)]
         if not candidates:
             raise ConfigError("no run is unfinished: nothing to resume")
         run = candidates[0]
@@ -349,8 +444,20 @@ async def resume_plan(store: Store, run_id: int | None, flags: Mapping[str, Any]
         named = await store.run(run_id)
         if named is None:
             raise ConfigError(f"there is no run {run_id}: `gossamer runs` lists them")
-        if not (await store.pending(run_id)).waiting and named.seeded:
+        if named.verdict is Verdict.REJECTED:
+            raise ConfigError(f"run {run_id} was rejected: start a new one with `gossamer run`")
+        if named.seeded and not await _waits(store, named):
             raise ConfigError(f"run {run_id} has finished: nothing of it waits")
         run = named
+    for what, how in (("replay", "replay"), ("import", "archive import")):
+        if what in run.options:
+            raise ConfigError(f"run {run.id} is no crawl: say the same `gossamer {how}` again, which does the rest")
     found = registry.load_all(run.ref)[0]
     return plan(found, run.params, {**run.options, **flags}, run=run.id)
+
+
+async def _waits(store: Store, run: Run) -> bool:
+    """Whether something is left of a run: pages to read, or items to judge."""
+    if run.verdict in (Verdict.PENDING, Verdict.REJECTED):
+        return run.verdict is Verdict.PENDING
+    return (await store.pending(run.id)).waiting > 0

@@ -7,14 +7,19 @@ import difflib
 import inspect
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
+from gossamer import declared
+from gossamer.declared import Declared
 from gossamer.errors import ConfigError, ReadError
 from gossamer.parse.page import Page
+from gossamer.pipeline import Pipeline
 from gossamer.settings import ALIASES, ScraperConfig
 from gossamer.values import PARSE, Request
 
 _KNOBS = {field.name: field for field in dataclasses.fields(ScraperConfig)}
+_NO_PARSE = "{} has no parse method: write one that yields items and Requests, or name a parser"
 
 
 class Scraper:
@@ -33,16 +38,32 @@ class Scraper:
     key: ClassVar[str | tuple[str, ...] | None] = None
     #: The kind of items yielded as dicts.
     kind: ClassVar[str] = "item"
+    #: Fields that do not make an item another one when they change, like the time it was fetched.
+    volatile: ClassVar[str | tuple[str, ...]] = ()
+    #: What records are held against: a msgspec Struct, a dataclass or a pydantic model; or a dict from kinds to those.
+    item: ClassVar[Any] = None
+    #: What records pass before that: functions from a record to a record. See `gossamer.steps`.
+    steps: ClassVar[tuple[Any, ...]] = ()
     #: Knobs in one value, instead of as attributes.
     config: ClassVar[ScraperConfig | None] = None
     #: Walk a host's pages level by level, so that `page.depth` is exact whatever is retried or resumed.
     by_level: ClassVar[bool] = False
+    #: What reads a page where there is no `parse`: the name of a parser ("article", "auto" ...), or a Parser.
+    parser: ClassVar[Any] = None
+    #: Rules to read a page with where there is no `parse`: fields, and where they stand.
+    rules: ClassVar[Mapping[str, Any] | None] = None
+    #: CSS selectors of the links to follow where there is no `parse`.
+    follow: ClassVar[str | tuple[str, ...]] = ()
+    #: Regular expressions: `gossamer run URL` runs the registered scraper one of whose patterns matches.
+    matches: ClassVar[str | tuple[str, ...]] = ()
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         #: What `--param k=v` gave.
         self.params: dict[str, Any] = dict(params or {})
         #: Headers that are sent to the hosts the run starts at, kept in memory only; handlers may change them.
         self.secrets: dict[str, str] = {}
+        if type(self).parse is Scraper.parse:
+            self._declared  # noqa: B018 - a parser that cannot be loaded is told of now, not page by page
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -53,6 +74,9 @@ class Scraper:
                 f"{cls.__name__}.name = {cls.name!r} cannot be used: write small letters, digits, dots and dashes"
             )
         cls._refuse_misspelled()
+        if cls.parse is Scraper.parse:
+            declared.check(cls)
+        Pipeline(cls)
         try:
             ScraperConfig(**cls.knobs())  # refuses a bad value when the class is made, not when it runs
         except ConfigError as why:
@@ -88,14 +112,23 @@ class Scraper:
         """Raise `Blocked` or `Retry` if a page that answered well is not the page: a captcha, a login wall."""
 
     def parse(self, page: Page) -> Any:
-        """Read a page: yield items and Requests."""
-        raise ReadError(f"{type(self).__name__} has no parse method: write one that yields items and Requests")
+        """Read a page: yield items and Requests. By default as `parser`, `rules` and `follow` say."""
+        if self._declared is None:
+            raise ReadError(_NO_PARSE.format(type(self).__name__))
+        return self._declared.read(page)
+
+    @cached_property
+    def _declared(self) -> Declared | None:
+        """What reads a page instead of a `parse` method; None where the class names nothing."""
+        return declared.of(type(self))
 
     def handler(self, name: str) -> Any:
         """The method that a Request's `to` names. Raises ReadError if there is none."""
         found = getattr(self, name, None)
-        if name == PARSE and type(self).parse is Scraper.parse:
-            raise ReadError(f"{type(self).__name__} has no parse method: write one that yields items and Requests")
+        if name == PARSE and type(self).parse is Scraper.parse and self._declared is None:
+            raise ReadError(_NO_PARSE.format(type(self).__name__))
+        if found is None and type(self).parse is Scraper.parse and self._declared and self._declared.reads(name):
+            return self.parse
         if name.startswith("_") or not callable(found):
             raise ReadError(f"{type(self).__name__} has no handler {name!r}")
         return found

@@ -53,7 +53,7 @@ async def seed(
         raise ConfigError('scope = "prefix" does not go with sitemaps found by themselves: choose pages by `include`')
     batch: list[Request] = []
     async with _Behind() as behind:
-        async for request, login in _start_requests(scraper, watchdog):
+        async for request, login in start_requests(scraper, watchdog):
             scope.start([request.url])
             scope.count(urls.host(request.url))
             engine.ways.start(request.url, login, typed=trusted)
@@ -91,7 +91,8 @@ class _Behind:
             await self._under_way
 
 
-async def _start_requests(scraper: Scraper, watchdog: Watchdog) -> AsyncIterator[Start]:
+async def start_requests(scraper: Scraper, watchdog: Watchdog) -> AsyncIterator[Start]:
+    """What a scraper begins with. Raises ConfigError, whatever its start() raised."""
     known: set[str] = set()
     try:
         async for yielded in _watched_start(scraper, watchdog):

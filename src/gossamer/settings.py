@@ -323,7 +323,7 @@ def knob(parse: Callable[[object], T], default: T, about: str) -> T:
 
 def _given(name: str, value: object) -> str:
     """A value in a message; not one that may hold secrets."""
-    return "" if name in ("headers", "proxies") else f" = {value!r}"
+    return "" if name in ("headers", "proxies", "sinks") else f" = {value!r}"
 
 
 def _check(self: Any) -> None:
@@ -503,6 +503,9 @@ def _hidden(name: str, value: Any) -> str | None:
     """What is shown instead of a knob that may hold secrets."""
     if name == "proxies" and value:
         return f"{len(value)} given" if isinstance(value, tuple | Mapping) else type(value).__name__
+    if name == "sinks" and value:
+        # A URL may hold credentials, which a run will refuse: here they must not be shown.
+        return " ".join("***" if "@" in str(each) else str(getattr(each, "name", each)) for each in value)
     if name == "headers" and any(map(is_secret, value)):
         return ", ".join(f"{k}: {'***' if is_secret(k) else v}" for k, v in value.items())
     return None
@@ -582,6 +585,8 @@ ALIASES = {
     "download_delay": "rate",
     "verify": "insecure_hosts",
     "verify_ssl": "insecure_hosts",
+    "item_pipelines": "steps",
+    "pipelines": "steps",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from gossamer.frontier import Frontier
 from gossamer.polite.gate import Gate
@@ -15,7 +15,7 @@ from gossamer.values import Fetch, Lease, Outcome
 GROUP = 64
 #: Longest time, in seconds, that an outcome waits for others to be settled with it.
 LINGER = 0.02
-#: Bytes of items after which a group is settled at once.
+#: Bytes of items and pages after which a group is settled at once.
 HEAVY = 4 << 20
 #: Seconds between two notes of what is in flight, where nothing else is written.
 HEARTBEAT = 0.5
@@ -34,12 +34,15 @@ class Settler:
         frontier: Frontier,
         most: int,
         told: Callable[[Sequence[Outcome], Settled], None],
+        keep: Callable[[Sequence[Outcome]], Awaitable[Sequence[Outcome]]] | None = None,
     ) -> None:
         self._store = store
         self._gate = gate
         self._lease = lease
         self._frontier = frontier
         self._told = told
+        #: Archives the pages of a group before it is settled, so that a settled page is always there.
+        self._keep = keep
         #: Walks that may wait to be settled: with those under way, a kill costs at most twice `most` fetches.
         self._most = min(most, 4 * GROUP)
         self._unsettled: list[Outcome] = []
@@ -61,6 +64,7 @@ class Settler:
         """A walk has ended: settle it with others that end about now."""
         self._unsettled.append(outcome)
         self._weight += sum(len(item.data) for item in outcome.items)
+        self._weight += len(outcome.kept.body) if outcome.kept is not None else 0
         self._some.set()
         full = not self._has_room()
         if full:
@@ -133,6 +137,8 @@ class Settler:
         fetches, self._fetches = self._fetches, []
         self._weight = 0
         self._settling = outcomes
+        if self._keep is not None:
+            outcomes = list(await self._keep(outcomes))
         settled = await self._store.settle(
             self._lease,
             Batch(

@@ -149,9 +149,8 @@ def summary(report: Report, scraper: str) -> str:
     """One line on how a run went."""
     same = [f"{report.by_reason[word]:,} {word}" for word in _AS_BEFORE if word in report.by_reason]
     parts = [many(report.pages, "page"), *same, many(report.items, "item")]
-    for name, value in (("failed", report.failed), ("skipped", report.skipped), ("retried", report.retried)):
-        if value:
-            parts.append(f"{value:,} {name}")
+    odd = ("rejected", "failed", "skipped", "retried")
+    parts += [f"{getattr(report, name):,} {name}" for name in odd if getattr(report, name)]
     parts.append(size(report.bytes))
     took = f"{span(report.seconds)} ({report.pages_per_second:,.1f} pages/s)"
     return f"run {report.run} ({scraper}) {told_ending(report)}: {', '.join(parts)} in {took}"

@@ -295,6 +295,21 @@ class Item(msgspec.Struct, frozen=True):
         return found
 
 
+class Lacking(msgspec.Struct, frozen=True):
+    """A record that lacks fields which its rules require: yielded as it is, to be kept apart."""
+
+    record: dict[str, Any]
+    missing: tuple[str, ...]
+    #: Left out: the scraper's.
+    kind: str = ""
+    step: str = "rules"
+
+    @property
+    def reason(self) -> str:
+        """A sentence for a person."""
+        return f"it has no {', '.join(self.missing)}"
+
+
 class Reject(msgspec.Struct, frozen=True):
     """A record that became no item: kept apart, with what was wrong with it."""
 
@@ -438,6 +453,22 @@ class RunState(enum.StrEnum):
     KILLED = "killed"
 
 
+class Verdict(enum.StrEnum):
+    """What the drift gate says of a run."""
+
+    #: Nobody looked: the gate is off, or the run has not ended.
+    NONE = ""
+    #: It ended well, and there are too few runs before it to compare it with.
+    LEARNING = "learning"
+    #: Its items wait until it has ended and been looked at.
+    PENDING = "pending"
+    GOOD = "good"
+    #: It breaks the pattern of the runs before it: its items are held back until somebody decides.
+    SUSPECT = "suspect"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
 class Run(msgspec.Struct, frozen=True):
     """One execution of one Scraper."""
 
@@ -467,6 +498,11 @@ class Run(msgspec.Struct, frozen=True):
     skipped: int
     retried: int
     size: int
+    #: Records that became no items.
+    rejected: int = 0
+    verdict: Verdict = Verdict.NONE
+    #: What its pages were read with: model, parser, steps with their versions.
+    reading: dict[str, Any] = {}
     by_reason: dict[str, int] = {}
 
 

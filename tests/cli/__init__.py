@@ -29,6 +29,9 @@ REPORT = {
     "bytes",
     "seconds",
     "pages_per_second",
+    "rejected",
+    "verdict",
+    "undelivered",
     "by_reason",
 }
 

@@ -7,7 +7,9 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from gossamer.storage.store import DEEPEST, Batch, Draft, Settled, Store
+import msgspec
+
+from gossamer.storage.store import DEEPEST, Batch, Draft, Settled, Store, Wanted
 from gossamer.values import Ending, Item, Lease, Outcome, Request
 
 HOST = "a.example"
@@ -61,6 +63,12 @@ def later(request: Request, not_before: float, *, attempt: bool = True) -> Outco
     return Outcome(request, Ending.LATER, "timeout", not_before=not_before, attempt=attempt, started=1000.0)
 
 
+async def items_of(store: Store, **wanted: Any) -> list[dict[str, Any]]:
+    """Items with their records decoded."""
+    found = [item async for item in store.items(Wanted(**wanted))]
+    return [{**msgspec.structs.asdict(item), "data": item.record()} for item in found]
+
+
 async def everything(store: Store, lease: Lease) -> list[Any]:
     """All that can be asked of a store about one run: equal before and after what must change nothing."""
     run_id = lease.run
@@ -73,7 +81,9 @@ async def everything(store: Store, lease: Lease) -> list[Any]:
         await store.host_table(run_id),
         pages,
         [await store.why(page["url"]) for page in pages],
-        [item async for item in store.items(None, None)],
+        [item async for item in store.items(Wanted(gone=True))],
+        [change async for change in store.changes(0.0)],
+        [reject async for reject in store.rejects(None, None)],
         await store.sources(),
         await store.robots(A.rstrip("/")),
         await store.notices(),

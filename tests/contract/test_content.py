@@ -10,7 +10,7 @@ import pytest
 from gossamer.storage.store import Draft, SourceNote
 from gossamer.values import Ending, Fetch, Item, Outcome, Request, RunState
 from tests.contract.conftest import Opener
-from tests.contract.steps import HOST, A, begin, done, played, ready, settle
+from tests.contract.steps import HOST, A, begin, done, items_of, played, ready, settle
 
 TEXTS = {
     "empty": "",
@@ -48,7 +48,7 @@ async def test_any_text_in_an_item(store: Opener, text: str) -> None:
         record = {"text": text, text: [text]}
         item = Item(kind=f"k{text}", key=text, data=msgspec.json.encode(record).decode())
         await settle(s, lease, done((await ready(s, lease))[0], items=(item, item)))
-        (row,) = [row async for row in s.items(None, None)]
+        (row,) = await items_of(s)
         assert (row["kind"], row["key"], row["data"]) == (f"k{kept(text)}", kept(text), record)
         assert (await s.why(A))[0].items == [(f"k{kept(text)}", kept(text))]
 
@@ -173,7 +173,7 @@ async def test_keys_that_differ_after_a_nul_are_two_items(store: Opener) -> None
         lease = await begin(s, A)
         both = tuple(Item("item", f"a\0{end}", '{"a":"\\u0000"}') for end in "bc")
         assert (await settle(s, lease, done((await ready(s, lease))[0], items=both))).items == 2
-        assert [row["data"] async for row in s.items(None, None)] == [{"a": "\0"}] * 2
+        assert [row["data"] for row in await items_of(s)] == [{"a": "\0"}] * 2
 
 
 @played

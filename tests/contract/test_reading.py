@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.storage.store import Store
+from gossamer.storage.store import Store, Wanted
 from gossamer.values import Drop, Ending, Item, Outcome, Request, RunState
 from tests.contract.conftest import Opener
 from tests.contract.steps import HOST, A, begin, done, later, played, ready, settle
@@ -131,7 +131,7 @@ async def test_everything_is_read_however_much_there_is(store: Opener) -> None:
         await settle(s, lease, *(done(r, items=(Item("item", r.url, '{"a":1}'),)) for r in requests))
         assert [page["url"] for page in await pages(s, lease.run)] == urls
         assert len(await pages(s)) == 4000
-        assert [row["key"] async for row in s.items(lease.run, None)] == urls
+        assert [item.key async for item in s.items(Wanted(run=lease.run))] == urls
 
 
 @played

@@ -8,15 +8,19 @@ from gossamer.errors import LeaseLost
 from gossamer.storage.store import Batch, SourceNote, Store
 from gossamer.values import Drop, Ending, Fetch, Item, Lease, Notice, Outcome, Request, Visit
 from tests.contract.conftest import Opener
-from tests.contract.steps import HOST, A, begin, done, everything, later, played, ready, ready_urls, settle
+from tests.contract.steps import HOST, A, begin, done, everything, items_of, later, played, ready, ready_urls, settle
 
 
 def item(key: str, data: str = '{"a":1}', kind: str = "item") -> Item:
     return Item(kind=kind, key=key, data=data)
 
 
+SHOWN = ("scraper", "kind", "key", "url", "first_seen", "last_seen", "last_changed", "data")
+
+
 async def items(store: Store, run: int | None = None, scraper: str | None = None) -> list[dict[str, object]]:
-    return [row async for row in store.items(run, scraper)]
+    found = await items_of(store, run=run, scraper=scraper)
+    return [{name: value for name, value in row.items() if name in SHOWN} for row in found]
 
 
 async def one_page(store: Store, lease: Lease, url: str, *found: Item, at: float) -> int:

@@ -6,7 +6,7 @@ import pytest
 
 from gossamer.values import Ending, Item, Outcome, Request, Visit
 from tests.contract.conftest import Opener
-from tests.contract.steps import HOST, A, begin, done, played, ready, settle
+from tests.contract.steps import HOST, A, begin, done, items_of, played, ready, settle
 
 SHA = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -98,10 +98,10 @@ async def test_an_unchanged_page_keeps_its_items_current(store: Opener) -> None:
         new = await begin(s, A, owner="other")
         told = await settle(s, new, unchanged((await ready(s, new))[0], ("item", "k"), ("item", "never met")))
         assert told.items == 1
-        kept, gone = [row async for row in s.items(None, None)]
+        kept, gone = await items_of(s)
         assert (kept["first_seen"], kept["last_seen"], kept["last_changed"]) == (100.0, 200.0, 100.0)
         assert (kept["data"], kept["url"], gone["last_seen"]) == ({"n": 1}, A, 100.0)
-        assert [row["key"] async for row in s.items(new.run, None)] == ["k"]
+        assert [row["key"] for row in await items_of(s, run=new.run)] == ["k"]
         assert (await s.why(A))[0].items == [("item", "k")]
 
 
@@ -112,7 +112,7 @@ async def test_what_was_not_fetched_is_seen_now(store: Opener) -> None:
         first, second = await ready(s, lease)
         await settle(s, lease, done(first, items=(Item("item", "k", "{}"),), started=100.0))
         await settle(s, lease, unchanged(second, ("item", "k"), reason="fresh", started=0.0))
-        (row,) = [row async for row in s.items(None, None)]
+        (row,) = await items_of(s)
         assert row["last_seen"] > 1.7e9
 
 
@@ -139,7 +139,7 @@ async def test_items_of_another_scraper_are_left_alone(store: Opener) -> None:
         await settle(s, books, done((await ready(s, books))[0], items=(Item("item", "k", "{}"),), started=100.0))
         quotes = await begin(s, A, owner="other")
         assert (await settle(s, quotes, unchanged((await ready(s, quotes))[0], ("item", "k")))).items == 0
-        (row,) = [row async for row in s.items(None, None)]
+        (row,) = await items_of(s)
         assert row["last_seen"] == 100.0
 
 

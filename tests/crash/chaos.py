@@ -31,6 +31,7 @@ from typing import Any
 
 from gossamer.errors import StoreError
 from gossamer.storage.sqlite import SqliteStore
+from gossamer.storage.store import Wanted
 
 ROOT = Path(__file__).parent.parent.parent
 GOSSAMER = str(Path(sys.executable).with_name("gossamer"))
@@ -161,9 +162,10 @@ async def _left(path: Path) -> Left:
         names = ("url", "state", "reason", "status", "depth")
         pages = Counter([tuple(page[name] for name in names) async for page in store.pages()])
         items: Counter[tuple[str, str, str]] = Counter()
-        async for item in store.items():
-            item["data"].pop("fetched_at", None)
-            items[item["kind"], item["key"], json.dumps(item["data"], sort_keys=True)] += 1
+        async for item in store.items(Wanted()):
+            record = item.record()
+            record.pop("fetched_at", None)
+            items[item.kind, item.key, json.dumps(record, sort_keys=True)] += 1
         counters = {name: getattr(run, name) for name in ("state", "reason", "pages", "items", "failed", "skipped")}
         counters |= {"settled": run.settled, "by_reason": run.by_reason}
         return Left(pages=pages, items=items, counters=counters | {"waiting": (await store.pending(run.id)).waiting})

@@ -56,6 +56,7 @@ def places() -> Iterator[Places]:
         "books.toscrape.com": books,
         "api.example": api,
         "news.example": news,
+        "shop.example": shop,
         "files.example": files,
         "busy.example": busy,
         "shut.example": shut,
@@ -189,6 +190,23 @@ def news(site: Site) -> None:
     site.page("/feed.xml", feed, headers={"Content-Type": "application/rss+xml"})
 
 
+LAMPS = [("Brass reading lamp", "49.50"), ("Paper moon", "120.00"), ("Harbour lantern", "88.00"), ("Tin torch", "9.90")]
+
+
+def shop(site: Site) -> None:
+    """Lamps in a listing, and a page for each, which says for machines what it sells."""
+    entries = "".join(
+        f'<li class="lamp"><h3><a href="/lamps/{n}">{name}</a></h3> <span class="price">€{price}</span></li>'
+        for n, (name, price) in enumerate(LAMPS, 1)
+    )
+    site.page("/", _html("Lamps", f"<h1>Lamps</h1><ul>{entries}</ul>"))
+    for n, (name, price) in enumerate(LAMPS, 1):
+        offer = {"@type": "Offer", "price": price, "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}
+        thing = {"@context": "https://schema.org", "@type": "Product", "name": name, "sku": f"L-{n}", "offers": offer}
+        script = f'<script type="application/ld+json">{json.dumps(thing)}</script>'
+        site.page(f"/lamps/{n}", _html(name, f"{script}<h1>{name}</h1><p>It gives a warm light.</p>"))
+
+
 def files(site: Site) -> None:
     """Reports to download; the way to the second one breaks off, and the next try brings the rest."""
     years, halves = (2024, 2025), [150_000, sys.maxsize] * 20
@@ -226,7 +244,15 @@ def hostile(site: Site) -> None:
     site.huge("/endless")
 
 
+def examples() -> list[Path]:
+    """The scrapers of `examples/`: files of code and files of rules."""
+    folder = Path(__file__).parents[2] / "examples"
+    return [
+        path for path in sorted(folder.iterdir()) if path.suffix in (".py", ".toml", ".yaml") and path.stem != "ruff"
+    ]
+
+
 def write_examples(folder: Path) -> None:
     """The files of `examples/`, where commands in the docs look for them."""
-    for path in (Path(__file__).parents[2] / "examples").glob("*.py"):
+    for path in examples():
         (folder / path.name).write_text(path.read_text("utf-8"), "utf-8")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,12 @@ import typer
 
 from gossamer import settings
 from gossamer.cli import app
+from gossamer.parse import pipes, rules, sources
+from gossamer.rulefile import OWN_KEYS
 from tests.docs.reading import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
-PAGES = (FOLDER / "cli.md", FOLDER / "settings.md")
+PAGES = (FOLDER / "cli.md", FOLDER / "settings.md", ROOT / "docs" / "rules.md")
 
 _REGION = re.compile(r"(<!-- generated: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -48,7 +50,32 @@ def _part(name: str) -> str:
         return _settings_table(settings.ScraperConfig)
     if name == "settings of a process":
         return _settings_table(settings.Place)
+    if name in OF_RULES:
+        return OF_RULES[name]()
     return _command(name, commands()[name])
+
+
+def _meanings(column: str, meanings: Mapping[str, str]) -> str:
+    return _table((column, "meaning"), [(f"`{name}`", about) for name, about in meanings.items()])
+
+
+def _cleaners() -> str:
+    rows = []
+    for name, cleaner in pipes.CLEANERS.items():
+        spelled = f"{name}({cleaner.takes})" if cleaner.least else f"{name}`, `{name}({cleaner.takes})"
+        rows.append((f"`{spelled if cleaner.most else name}`", cleaner.about))
+    return _table(("cleaner", "gives"), rows)
+
+
+#: Parts of the page about rules.
+OF_RULES: Mapping[str, Callable[[], str]] = {
+    "keys of a file": lambda: _meanings("key", OWN_KEYS),
+    "keys of rules": lambda: _meanings("key", rules.RULES_KEYS),
+    "keys of a field": lambda: _meanings("key", rules.FIELD_KEYS),
+    "keys of follow": lambda: _meanings("key", rules.FOLLOW_KEYS),
+    "things of a page": lambda: _meanings("name", {name: about for name, (_, about) in sources.OF_PAGE.items()}),
+    "cleaners": _cleaners,
+}
 
 
 def _command(name: str, command: Any) -> str:

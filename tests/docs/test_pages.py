@@ -14,17 +14,23 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from gossamer import Page, Request, Response, Scraper, run, settings
 from gossamer.fetch import browser
+from gossamer.rulefile import scraper_from
 from gossamer.values import Headers
 from tests.docs import reading
-from tests.docs.places import Places, places, write_examples
+from tests.docs.places import Places, examples, places, write_examples
 from tests.docs.reading import Block
 
 WITH_BLOCKS = [page for page in reading.PAGES if reading.blocks(page)]
+#: Examples that are scrapers; the others are programs, which tests elsewhere run as such.
+SCRAPERS = [path for path in sorted((reading.ROOT / "examples").glob("*.py")) if "(Scraper)" in path.read_text("utf-8")]
+#: Examples that are files of rules.
+RULES = [path for path in examples() if path.suffix != ".py"]
 _NAMES = count()
 
 
@@ -36,7 +42,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
     for path in tmp_path.glob("*.py"):
         sys.modules.pop(path.stem, None)
     with places() as started:
-        for path in tmp_path.glob("*.py"):
+        for path in tmp_path.iterdir():
             path.write_text(started.local(path.read_text("utf-8")), "utf-8")
         yield started
 
@@ -47,6 +53,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
 def test_every_block_of_a_page_does_what_the_page_says(page: Path, local: Places, tmp_path: Path) -> None:
     """Blocks run in order, in one folder, as a reader would run them."""
     html = ""
+    said: dict[str, Any] = {}
     for block in reading.blocks(page):
         if (block.told("test") or "").startswith("skip because"):
             continue
@@ -56,9 +63,11 @@ def test_every_block_of_a_page_does_what_the_page_says(page: Path, local: Places
             case "html":
                 html = block.text
             case "python" if block.text.startswith(">>>"):
-                _talk(block, html)
+                _talk(block, html, said)
             case "python":
                 _run_python(block, local, tmp_path)
+            case "toml" | "yaml" | "json" if block.told("file"):
+                _run_rules(block, local, tmp_path)
             case "toml":
                 _read_settings(block, tmp_path)
             case "console":
@@ -80,10 +89,16 @@ def test_the_readme_and_the_examples_show_the_same_quotes_scraper() -> None:
     assert shown == [(reading.ROOT / "examples" / "quotes.py").read_text("utf-8")]
 
 
-@pytest.mark.parametrize("path", sorted((reading.ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SCRAPERS, ids=lambda path: path.name)
 def test_every_example_brings_items(path: Path, local: Places, tmp_path: Path) -> None:
     block = Block(place=path.name, language="python", text=path.read_text("utf-8"), remark="")
     assert _run_python(block, local, tmp_path), "it defines no scraper"
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
+def test_every_example_that_is_a_file_of_rules_brings_items(path: Path, local: Places, tmp_path: Path) -> None:
+    text = path.read_text("utf-8")
+    _run_rules(Block(place=path.name, language="toml", text=text, remark=f"file: {path.name}"), local, tmp_path)
 
 
 @pytest.mark.parametrize("page", reading.PAGES, ids=lambda page: page.name)
@@ -136,21 +151,33 @@ def _run_python(block: Block, local: Places, folder: Path) -> list[type[Scraper]
         return made
     params = dict(pair.split("=") for pair in (block.told("params") or "").split())
     for scraper in made:
-        report = run(scraper, params=params, dry_run=True, rate="none")
-        assert report.reason == "done", f"{block.place}: {scraper.__name__} ended with {report}"
-        assert report.items > 0, f"{block.place}: {scraper.__name__} brings no items"
-        assert report.failed == 0, f"{block.place}: {scraper.__name__} fails on pages: {report}"
+        _run_scraper(scraper, block.place, params)
     return made
 
 
-def _talk(block: Block, html: str) -> None:
-    """Hold a conversation about `page`, which is the HTML shown before."""
+def _run_scraper(scraper: type[Scraper], place: str, params: dict[str, str]) -> None:
+    report = run(scraper, params=params, dry_run=True, rate="none")
+    assert report.reason == "done", f"{place}: {scraper.__name__} ended with {report}"
+    assert report.items > 0, f"{place}: {scraper.__name__} brings no items"
+    assert report.failed == 0, f"{place}: {scraper.__name__} fails on pages: {report}"
+
+
+def _run_rules(block: Block, local: Places, folder: Path) -> None:
+    """Run the scraper that a file of rules is."""
+    path = folder / (block.told("file") or "")
+    path.write_text(local.local(block.text), "utf-8")
+    _run_scraper(scraper_from(path), block.place, {})
+
+
+def _talk(block: Block, html: str, said: dict[str, Any]) -> None:
+    """Hold a conversation about `page`, which is the HTML shown before; what was `said` earlier is still known."""
     url = "https://quotes.toscrape.com/page/1/"
     headers = Headers((("content-type", "text/html; charset=utf-8"),))
     page = Page(Request(url), Response(url, 200, headers, html.encode(), 0.0, 0.0))
-    test = doctest.DocTestParser().get_doctest(block.text, {"page": page}, block.place, block.place, 0)
+    test = doctest.DocTestParser().get_doctest(block.text, {**said, "page": page}, block.place, block.place, 0)
     told: list[str] = []
-    doctest.DocTestRunner(verbose=False).run(test, out=told.append)
+    doctest.DocTestRunner(verbose=False).run(test, out=told.append, clear_globs=False)
+    said.update(test.globs)
     assert not told, "".join(told)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gossamer import settings
+from gossamer.parse import article, event, feeds, generic, job, pipes, product, rules, social, tables
+from gossamer.parse.parsers import BUILTIN
+from gossamer.rulefile import NOT_HERE, OWN_KEYS
 from tests.docs import reading, reference
 
-CLI, SETTINGS = reference.PAGES
+CLI, SETTINGS, RULES = reference.PAGES
 
 
 @pytest.mark.parametrize("page", reference.PAGES, ids=lambda page: page.name)
@@ -38,6 +42,55 @@ def test_every_setting_is_in_the_reference_with_its_default_and_meaning() -> Non
     text = SETTINGS.read_text("utf-8")
     for name, value, _, about in settings.read(environ={}).shown():
         assert f"| `{name}` | `{value}` | {about} |" in text
+
+
+def test_every_key_type_and_cleaner_of_rules_is_in_the_reference() -> None:
+    assert reference.parts(RULES) == set(reference.OF_RULES)
+    text = RULES.read_text("utf-8")
+    for name in (*rules.RULES_KEYS, *rules.FIELD_KEYS, *rules.FOLLOW_KEYS, *pipes.CLEANERS, *pipes.TYPES, *OWN_KEYS):
+        assert f"`{name}" in text, name
+    for name in NOT_HERE:
+        assert f"`{name}`" in text, name
+
+
+@pytest.mark.parametrize("name", sorted({*BUILTIN} - {"structured"}))
+def test_every_field_of_every_parser_is_in_the_page_about_parsers(name: str) -> None:
+    told = _fields_told((reading.ROOT / "docs" / "parsers.md").read_text("utf-8"))
+    for record in _structs(name):
+        assert told[record.__name__] == record.__struct_fields__, f"docs/parsers.md: {record.__name__}"
+
+
+def test_the_page_about_parsers_tells_of_no_other_records() -> None:
+    known = {record.__name__ for name in BUILTIN if name != "structured" for record in _structs(name)}
+    assert set(_fields_told((reading.ROOT / "docs" / "parsers.md").read_text("utf-8"))) == known
+
+
+def test_what_a_parser_is_said_to_give_are_its_fields() -> None:
+    text = (reading.ROOT / "docs" / "parsers.md").read_text("utf-8")
+    for name in ("article", "product", "job", "event", "opportunity"):
+        (said,) = re.findall(rf"^\| `{name}` \| ([^|]*?)(?: of [^|]*)? \|", text, re.MULTILINE)
+        assert set(said.split(", ")) <= set(_structs(name)[0].__struct_fields__), said
+
+
+def _fields_told(text: str) -> dict[str, tuple[str, ...]]:
+    """Record -> the fields that a page lists under its name, each with a meaning."""
+    parts = re.findall(r"<!-- fields: (\w+) -->\n((?:\|.*\n)+)", text)
+    return {name: tuple(re.findall(r"^\| `(\w+)` \| \S.* \|$", table, re.MULTILINE)) for name, table in parts}
+
+
+def _structs(name: str) -> tuple[Any, ...]:
+    """The records of a parser, and those in them that have a table of their own."""
+    return {
+        "article": (article.Article,),
+        "event": (event.Event,),
+        "feeds": (feeds.Entry, feeds.Enclosure),
+        "generic": (generic.PageSummary,),
+        "job": (job.Job,),
+        "opportunity": (event.Opportunity,),
+        "product": (product.Product, product.Variant),
+        "social": (social.Social,),
+        "tables": (tables.Table,),
+    }[name]
 
 
 def test_no_page_names_an_option_that_does_not_exist() -> None:

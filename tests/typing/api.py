@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Any, assert_type
+from typing import Any, ClassVar, assert_type
 
 import gossamer
-from gossamer import Item, Pace, Page, Report, Request, Response, Scraper, ScraperConfig, Selection
+from gossamer import Item, Pace, Page, Parser, Report, Request, Response, Scraper, ScraperConfig, Selection
 
 
 @dataclass
@@ -54,6 +54,25 @@ class Search(Scraper):
 class Later(Scraper):
     async def start(self) -> AsyncIterator[str]:
         yield "https://example.org/"
+
+
+def lamps(page: Page) -> list[dict[str, Any]]:
+    return [{"url": page.url}]
+
+
+class Declared(Scraper):
+    parser = "article"
+    follow = "li.next a"
+    matches = (r"^https://example\.org/",)
+
+
+class DeclaredByParts(Scraper):
+    parser = Parser("lamps", lamps, "lamps", types=("Product",), urls=(r"/lamps/",), key=("url",))
+    rules: ClassVar[dict[str, Any]] = {"each": ".lamp", "fields": {"name": "h2"}}
+    follow = ("li.next a", ".lamp a")
+
+    def parse(self, page: Page) -> Iterator[Any]:
+        yield from super().parse(page)
 
 
 async def programs() -> None:

@@ -25,6 +25,7 @@ def test_every_public_name_says_what_it_is() -> None:
 def test_importing_the_package_does_not_load_what_most_programs_never_use() -> None:
     """structlog imports rich by itself, so that one is seen only by the modules of ours that use it."""
     heavy = ["sqlalchemy", "alembic", "lxml", "typer", "chardet", "publicsuffixlist"]
+    heavy += ["pyarrow", "pandas", "polars", "numpy", "obstore", "warcio", "trafilatura", "dateparser"]
     heavy += ["gossamer.cli", "gossamer.terminal", "gossamer.explain", "gossamer.testing", "gossamer.demo"]
     code = f"import sys, gossamer; print([name for name in {heavy} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -31,7 +31,8 @@ def _read(handler: Handler, *, timeout: float = TIMEOUT) -> tuple[list[Item], li
 
     async def main() -> tuple[list[Item], list[Request]]:
         with Watchdog() as watchdog:
-            return await Reader(scraper, timeout, watchdog).read(page("<a href=x>x</a>"))
+            read = await Reader(scraper, timeout, watchdog).read(page("<a href=x>x</a>"))
+            return read.items, read.found
 
     return asyncio.run(main())
 
@@ -345,7 +346,7 @@ def test_others_go_on_while_a_handler_waits() -> None:
         scraper = type("Shop", (Scraper,), {"parse": parse})()
         with Watchdog() as watchdog:
             readers = [Reader(scraper, 20, watchdog).read(page()) for _ in range(20)]
-            assert all(len(items) == 1 for items, _ in await asyncio.gather(*readers))
+            assert all(len(read.items) == 1 for read in await asyncio.gather(*readers))
 
     asyncio.run(main())
 
@@ -358,7 +359,7 @@ def test_after_an_interruption_the_next_handler_is_read() -> None:
             for _ in range(2):
                 with pytest.raises(HandlerTimeout):
                     await blocked.read(page())
-                assert len((await sound.read(page()))[0]) == 1
+                assert len((await sound.read(page())).items) == 1
 
     asyncio.run(main())
 

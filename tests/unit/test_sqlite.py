@@ -17,6 +17,7 @@ import pytest
 
 from gossamer.errors import ConfigError, StoreBusy, StoreError
 from gossamer.storage import filelock
+from gossamer.storage import item_statements as item_sql
 from gossamer.storage import statements as sql
 from gossamer.storage.migrations import upgrade as migrations
 from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
@@ -560,12 +561,26 @@ READ_ALL = {
     "STARTS",
     "NOTICES",
     "SOURCES",
+    # At the end of a run, or for a person.
+    "READY",
+    "SAMPLE",
+    "FACTS",
+    "ALIKE",
+    "NTH_RUN",
+    "CLEAN",
+    "MISSING",
+    "ITEMS_AFTER",
+    "CHANGES_OUT",
+    "REJECTS_OUT",
+    "SINKS",
 }
 HOT = {
     name: text
-    for name, text in vars(sql).items()
+    for name, text in (vars(sql) | vars(item_sql)).items()
     if name.isupper() and not name.startswith("_") and name != "PRAGMAS" and name not in READ_ALL
 }
+MADE = (item_sql.changes, item_sql.items)
+HOT |= {f"{make.__name__} {held}": make((), held=held) for make in MADE for held in (False, True)}
 
 
 @pytest.mark.parametrize("name", HOT)
@@ -580,7 +595,10 @@ def test_a_hot_statement_never_reads_a_whole_table(name: str) -> None:
                 db.execute("analyze")
             count = HOT[name].count("?")
             names = dict.fromkeys(("run", "token", "now", "limit", "level", "until", "n", "id", "checked"), 1)
-            values = names | dict.fromkeys(("rows", "but"), "[]") | dict.fromkeys(COUNTED, 0)
+            names |= dict.fromkeys(
+                ("first", "last", "heavy", "share", "newer", "late", "times", "seq", "held", "clean"), 1
+            )
+            values = names | dict.fromkeys(("rows", "but", "ids", "alike"), "[]") | dict.fromkeys(COUNTED, 0)
             plan = db.execute(f"explain query plan {HOT[name]}", (1,) * count if count else values | TEXTS).fetchall()
             steps = [row[3] for row in plan]
             scans = [step for step in steps if step.startswith("SCAN") and step.split()[1] in TABLES]
@@ -589,7 +607,20 @@ def test_a_hot_statement_never_reads_a_whole_table(name: str) -> None:
             assert not scans, steps
 
 
-COUNTED = ("settled", "pages", "items", "failed", "skipped", "retried", "size", "seconds", "ended", "by_host")
+COUNTED = (
+    "settled",
+    "pages",
+    "items",
+    "failed",
+    "skipped",
+    "retried",
+    "size",
+    "seconds",
+    "ended",
+    "by_host",
+    "rejected",
+)
+COUNTED += ("seq", "late", "times", "last", "at", "step", "before")
 TEXTS = dict.fromkeys(
     (
         "host",
@@ -605,12 +636,18 @@ TEXTS = dict.fromkeys(
         "url",
         "limits",
         "blobs",
+        "reading",
+        "verdict",
+        "data",
+        "alarm",
+        "kind",
     ),
     "x",
 )
 TABLES = {
     *("request", "item", "sighting", "fetch", "lease", "run_reason", "parent"),
     *("source", "robots", "notice", "start", "visit"),
+    *("change", "staged", "reject", "profile", "sink"),
 }
 
 

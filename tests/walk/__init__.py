@@ -6,8 +6,11 @@ import asyncio
 import itertools
 from typing import Any
 
+import msgspec
+
 import gossamer
 from gossamer import explain, runs
+from gossamer.storage.store import StoredItem, Wanted
 from gossamer.testing import Hit, Site
 
 
@@ -26,9 +29,14 @@ def items(store: str = "gossamer.db", run: int | None = None) -> list[dict[str, 
 
     async def read() -> list[dict[str, Any]]:
         async with runs.open_store(store) as opened:
-            return [row async for row in opened.items(run, None)]
+            return [as_dict(item) async for item in opened.items(Wanted(run=run))]
 
     return asyncio.run(read())
+
+
+def as_dict(item: StoredItem) -> dict[str, Any]:
+    """An item with its record decoded."""
+    return {**msgspec.structs.asdict(item), "data": item.record()}
 
 
 def records(store: str = "gossamer.db", run: int | None = None) -> list[Any]:

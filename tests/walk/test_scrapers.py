@@ -92,9 +92,10 @@ def test_without_a_key_equal_records_are_one_item(site: Site) -> None:
     assert run(scraper(site, parse=parse)).items == 2
 
 
-def test_an_item_without_its_key_fails_its_page_by_name(site: Site) -> None:
+def test_a_record_without_its_key_is_kept_apart_and_costs_no_other(site: Site) -> None:
     site.page("/", "<p>x</p>")
-    run(scraper(site, parse=lambda self, page: [{"name": "x"}], key="id"))
+    report = run(scraper(site, parse=lambda self, page: [{"name": "x"}, {"id": 1}], key="id"))
+    assert (report.pages, report.items, report.rejected) == (1, 1, 1)
     assert "has no 'id'" in why(site.url("/"))
 
 

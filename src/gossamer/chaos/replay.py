@@ -18,7 +18,7 @@ from gossamer.chaos.stage import QUICK, STORM, STORM_NAME, HastyGate, Rerouted, 
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
 from gossamer.runs import Report
-from gossamer.storage.store import Store
+from gossamer.storage.store import Store, Wanted
 from gossamer.testing import Site
 
 _ABOUT = {fault.name: fault.about for fault in (*SOFT, *HARD)}
@@ -156,9 +156,9 @@ async def _play(
 
 async def _look(store: Store, report: Report, stage: Stage) -> _Played:
     records: dict[tuple[str, str], Any] = {}
-    async for row in store.items(report.run, None):
-        text = unmarked(msgspec.json.encode(row["data"]).decode())
-        records[row["kind"], unmarked(row["key"])] = msgspec.json.decode(text)
+    async for item in store.items(Wanted(run=report.run)):
+        text = unmarked(msgspec.json.encode(item.record()).decode())
+        records[item.kind, unmarked(item.key)] = msgspec.json.decode(text)
     fates: dict[str, str] = {}
     async for row in store.pages(report.run, None):
         # Under its marked URL a page is read in the place of the redirect that led there.

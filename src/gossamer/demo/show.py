@@ -15,7 +15,7 @@ from gossamer.demo.sites import DemoSites
 from gossamer.registry import Found
 from gossamer.runs import Parts, Plan
 from gossamer.scraper import Scraper
-from gossamer.storage.store import Store
+from gossamer.storage.store import Store, Wanted
 from gossamer.terminal import Screen
 
 
@@ -25,7 +25,7 @@ async def demo(store: str, screen: Screen, out: Console) -> None:
         hosts = {Books: sites.bookshop, Weather: sites.weather, Museum: sites.museum}
         plans = [_plan(scraper, site.url("/"), store) for scraper, site in hosts.items()]
         screen.say("three demo sites are up: " + ", ".join(f"{n} at {h}" for n, h in sites.hosts().items()))
-        async with runs.open_parts(store) as parts:
+        async with runs.open_parts(store, archive=True) as parts:
             async with screen:
                 reports = await asyncio.gather(*(_one(parts, asked, screen) for asked in plans))
             for asked, report in zip(plans, reports, strict=True):
@@ -49,9 +49,9 @@ async def _show_items(store: Store, run_ids: list[int], out: Console) -> None:
     kinds: Counter[str] = Counter()
     samples: dict[str, dict[str, Any]] = {}
     for run in run_ids:
-        async for item in store.items(run, None):
-            kinds[item["kind"]] += 1
-            samples.setdefault(item["kind"], item["data"])
+        async for item in store.items(Wanted(run=run)):
+            kinds[item.kind] += 1
+            samples.setdefault(item.kind, item.record())
     out.print()
     rows = [(kind, n, _short(samples[kind])) for kind, n in kinds.items()]
     out.print(terminal.table("what was collected", ("kind", "items", "the first of them"), rows, numbers=("items",)))

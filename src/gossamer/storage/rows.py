@@ -177,6 +177,11 @@ def seen_rows(outcomes: Sequence[Outcome], now: float) -> list[tuple[Any, ...]]:
     return [(o.request.id, kind, key, o.started or now) for o in outcomes for kind, key in o.seen]
 
 
+def reject_rows(outcomes: Sequence[Outcome], now: float) -> list[tuple[Any, ...]]:
+    """The records that became no items."""
+    return [(o.request.id, r.kind, r.data, r.step, r.reason, o.started or now) for o in outcomes for r in o.rejects]
+
+
 def counts(outcomes: Sequence[Outcome], items: int, dropped: Mapping[str, int]) -> dict[str, int]:
     """What a group of outcomes adds to its run's counters."""
     endings = Counter(o.ending for o in outcomes)
@@ -188,6 +193,7 @@ def counts(outcomes: Sequence[Outcome], items: int, dropped: Mapping[str, int]) 
         "skipped": endings[Ending.SKIPPED] + sum(dropped.values()),
         "retried": sum(o.attempt for o in outcomes),
         "size": sum(o.size for o in outcomes),
+        "rejected": sum(len(o.rejects) for o in outcomes),
     }
 
 

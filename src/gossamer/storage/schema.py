@@ -49,6 +49,12 @@ run = Table(
     Column("skipped", Integer, nullable=False, server_default="0"),
     Column("retried", Integer, nullable=False, server_default="0"),
     Column("size", Big, nullable=False, server_default="0"),
+    # Records that became no items.
+    Column("rejected", Integer, nullable=False, server_default="0"),
+    # What the drift gate says of it: see Verdict.
+    Column("verdict", Text, nullable=False, server_default=""),
+    # What its pages were read with: model, parser, steps and their versions (JSON).
+    Column("reading", Text, nullable=False, server_default="{}"),
     Index("run_signature", "signature"),
 )
 
@@ -158,7 +164,93 @@ item = Table(
     Column("last_seen", Float, nullable=False),
     Column("last_changed", Float, nullable=False),
     Column("times_seen", Integer, nullable=False, server_default="1"),
+    # Where it stands in the log of changes: grows whenever it is new, changed, gone or back.
+    Column("seq", Big, nullable=False, server_default="0"),
+    # Since when it is gone, if it is.
+    Column("gone", Float),
+    # The runs that saw it first and last; 0: nobody knows.
+    Column("first_run", Big, nullable=False, server_default="0"),
+    Column("last_run", Big, nullable=False, server_default="0"),
     Index("item_known", "scraper", "kind", "key", unique=True),
+    Index("item_seq", "seq"),
+)
+
+#: What an item was before each change: "changed", "gone" or "back". What it became is what the next change,
+#: or the item itself, says.
+change = Table(
+    "change",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("item_id", Big, ForeignKey("item.id"), nullable=False),
+    Column("run_id", Big),
+    Column("at", Float, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("before", Text, nullable=False),
+    Index("change_item", "item_id", "id"),
+    Index("change_at", "at"),
+)
+
+#: Items of a run that the drift gate has not let through: they wait, or are held back.
+staged = Table(
+    "staged",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("request_id", Big, nullable=False),
+    Column("seen", Float, nullable=False),
+    # On how many pages the run saw it.
+    Column("times", Integer, nullable=False, server_default="1"),
+    Index("staged_known", "run_id", "kind", "key", unique=True),
+    Index("staged_request", "request_id"),
+)
+
+#: Records that became no items, and why.
+reject = Table(
+    "reject",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("request_id", Big, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Index("reject_run", "run_id"),
+    Index("reject_request", "request_id"),
+)
+
+#: What the items of a run were like, and what the drift gate found.
+profile = Table(
+    "profile",
+    metadata,
+    Column("run_id", Big, ForeignKey("run.id"), primary_key=True),
+    Column("scraper", Text, nullable=False),
+    Column("params", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    # JSON: the profile, and the alarm if there was one.
+    Column("data", Text, nullable=False),
+    Column("alarm", Text),
+    Index("profile_of", "scraper", "run_id"),
+)
+
+#: How far each sink has come.
+sink = Table(
+    "sink",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("scraper", Text, nullable=False),
+    Column("cursor", Big, nullable=False),
+    Column("delivered", Big, nullable=False, server_default="0"),
+    Column("objects", Big, nullable=False, server_default="0"),
+    Column("failing", Text, nullable=False, server_default=""),
+    Column("updated", Float, nullable=False),
+    PrimaryKeyConstraint("name", "scraper"),
+    sqlite_with_rowid=False,
 )
 
 #: Which run saw which item, and on which page.

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
 import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from gossamer import urls
-from gossamer.errors import ConfigError, LeaseLost, StoreBusy, StoreError, StoreTooNew
+from gossamer.errors import LeaseLost, StoreBusy
 from gossamer.storage import filelock, rows
 from gossamer.storage import statements as sql
-from gossamer.storage.migrations import upgrade as migrations
+from gossamer.storage.sqlite_file import MEMORY, path_of
+from gossamer.storage.sqlite_items import SqliteItems
 from gossamer.storage.store import DEEPEST, Batch, Draft, FetchLine, RobotsNote, Settled, SourceNote, UrlStory
-from gossamer.values import Ending, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Visit
+from gossamer.values import Ending, Lease, Notice, Pending, Request, Run, RunState, Start, Verdict, Visit
 
-P = ParamSpec("P")
-T = TypeVar("T")
+__all__ = ["MEMORY", "SqliteStore", "path_of"]
 
-MEMORY = ":memory:"
 #: Start requests handed to SQLite at once: bounds the memory that they take there.
 ROWS = 5_000
 #: Lines of the fetch log handed out at once.
@@ -39,19 +33,7 @@ _decode_run = msgspec.json.Decoder(Run).decode
 _decode_story = msgspec.json.Decoder(UrlStory).decode
 
 
-def path_of(store: str) -> str:
-    """The file behind `--store`: a path, or sqlite:///path."""
-    if store.startswith("sqlite:///"):
-        store = store.removeprefix("sqlite:///")
-    elif "://" in store:
-        scheme = store.partition("://")[0]
-        raise ConfigError(f"no store of kind {scheme!r} is known: give a path like gossamer.db")
-    if not store:
-        raise ConfigError("the store's path is empty: give a path like gossamer.db")
-    return store
-
-
-class SqliteStore:
+class SqliteStore(SqliteItems):
     """Durable memory in one file. Open it with `async with SqliteStore(path)`.
 
     Opened to work (`owner=True`), it locks the file against other working processes; opened to read, it does
@@ -59,187 +41,12 @@ class SqliteStore:
     """
 
     def __init__(self, path: str, *, owner: bool = True) -> None:
-        self.path = path
-        self.owner = owner
-        self._lock: filelock.FileLock | None = None
-        self._connection: sqlite3.Connection | None = None
-        self._thread: ThreadPoolExecutor | None = None
+        super().__init__(path, owner=owner)
         #: Owners of leases that live in this process.
         self._alive: set[str] = set()
         #: Notes that wait for the thread, which more may join, and what their authors wait for.
         self._gathered: tuple[list[SourceNote], asyncio.Future[None]] | None = None
         self._gathering = threading.Lock()
-
-    async def __aenter__(self) -> SqliteStore:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gossamer-store")
-        try:
-            await self._do(self._open)
-        except BaseException:
-            await self._close()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._close()
-
-    # -- opening and closing -----------------------------------------------------------------------------------
-
-    def _open(self) -> None:
-        if self.path != MEMORY:
-            self._find()
-        with self._spoken():
-            if not self.owner and self.path != MEMORY:
-                self._connection = self._reader()
-                self._check_version()
-                return
-            self._lock = None if self.path == MEMORY else filelock.FileLock(self.path)
-            # An absolute path is never taken for one of SQLite's file: URLs.
-            place = self.path if self.path == MEMORY else str(Path(self.path).absolute())
-            self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
-            self._upgrade()
-            if self._lock is not None:
-                self._lock.seal()
-
-    def _reader(self) -> sqlite3.Connection:
-        """A connection that only reads."""
-        uri = Path(self.path).absolute().as_uri() + "?mode=ro"
-        if not os.access(Path(self.path).parent, os.W_OK) and not Path(self.path + "-wal").exists():
-            # Readers share an index beside the file; where none can be made, nobody writes either.
-            uri += "&immutable=1"
-        return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-
-    def _find(self) -> None:
-        path = Path(self.path)
-        if path.is_dir():
-            raise StoreError(f"the store {self.path} is a folder: give a file, like {path / 'gossamer.db'}")
-        if not path.parent.is_dir():
-            raise StoreError(f"the folder of the store {self.path} does not exist: make it first")
-        if not self.owner and not path.exists():
-            raise StoreError(f"there is no store at {self.path}: a crawl or a run makes one, or give another path")
-
-    def _upgrade(self) -> None:
-        """Create the tables, or bring them to the present form, in one transaction."""
-        db = self._db
-        version = self._version()  # first, for what is not ours is left as it is
-        db.execute("pragma page_size = 8192")
-        db.executescript(sql.PRAGMAS)
-        if version == migrations.HEAD:
-            return
-        self._check_version(outdated_ok=True)
-        if version is not None:
-            self._migrate()
-            return
-        # A new store gets the present form at once: loading Alembic for it would take half a second.
-        with self._transaction():
-            for statement in migrations.head_form():
-                db.execute(statement)
-
-    def _migrate(self) -> None:
-        from sqlalchemy import create_engine
-        from sqlalchemy.pool import StaticPool
-
-        engine = create_engine("sqlite://", creator=lambda: self._db, poolclass=StaticPool)
-        # SQLAlchemy rolls back when it connects and when it is left: the transaction is begun and ended inside.
-        with engine.connect() as connection:
-            connection.exec_driver_sql("begin immediate")
-            migrations.upgrade(connection)
-            connection.commit()
-
-    def _version(self) -> str | None:
-        """The migration the file is at: None for an empty file, BASE for one where none was applied yet."""
-        tables = {name for (name,) in self._db.execute("select name from sqlite_master where type = 'table'")}
-        if not tables:
-            return None
-        row = None
-        if "alembic_version" in tables:
-            row = self._db.execute("select version_num from alembic_version").fetchone()
-        if row is None and tables == {"alembic_version"}:
-            return migrations.BASE
-        if row is None or "request" not in tables:
-            raise StoreError(f"{self.path} is the database of another program: give another store")
-        return str(row[0])
-
-    def _check_version(self, *, outdated_ok: bool = False) -> None:
-        version = self._version()
-        if version not in (None, migrations.BASE, *migrations.REVISIONS):
-            raise StoreTooNew(
-                f"the store {self.path} was written by a newer Gossamer (form {version}, "
-                f"this one knows up to {migrations.HEAD}): upgrade Gossamer, or give another store"
-            )
-        if version != migrations.HEAD and not outdated_ok:
-            raise StoreError(f"the store {self.path} has an old form: any crawl or run on it brings it up to date")
-
-    async def _close(self) -> None:
-        if self._thread is None:
-            return
-        thread, self._thread = self._thread, None
-        try:
-            await asyncio.shield(asyncio.get_running_loop().run_in_executor(thread, self._shut))
-        finally:
-            thread.shutdown()  # waits, so that even a cancelled close has let go of the file
-
-    def _shut(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
-    # -- calling the thread ------------------------------------------------------------------------------------
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        if self._connection is None:
-            raise StoreError(f"the store {self.path} is closed")
-        return self._connection
-
-    async def _do(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a verb on the store's thread. Once begun it completes, even if the caller is cancelled."""
-        return await self._begin(verb, *args, **kwargs)
-
-    def _begin(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-        """Queue a verb for the store's thread, which takes one after the other."""
-        if self._thread is None:
-            raise StoreError(f"the store {self.path} is closed")
-
-        def call() -> T:
-            with self._spoken():
-                return verb(*args, **kwargs)
-
-        return asyncio.get_running_loop().run_in_executor(self._thread, call)
-
-    @contextmanager
-    def _spoken(self) -> Iterator[None]:
-        """Turn SQLite's errors into sentences."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreError(_sentence(self.path, error)) from error
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        db = self._db
-        db.execute("begin immediate")
-        try:
-            yield db
-            db.execute("commit")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("rollback")
-            raise
-
-    def _one(self, statement: str, *args: Any, **named: Any) -> Any:
-        """The first column of the first row."""
-        with closing(self._db.execute(statement, named or args)) as cursor:
-            row = cursor.fetchone()
-        return None if row is None else row[0]
-
-    def _all(self, statement: str, *args: Any) -> list[Any]:
-        """Every row: only for what is few."""
-        return self._db.execute(statement, args).fetchall()
 
     # -- runs --------------------------------------------------------------------------------------------------
 
@@ -253,6 +60,7 @@ class SqliteStore:
             "signature": draft.signature,
             "params": rows.encode(draft.params).decode(),
             "options": rows.encode(draft.options).decode(),
+            "reading": rows.encode(draft.reading).decode(),
             "now": time.time(),
         }
         with self._transaction() as db:
@@ -273,7 +81,9 @@ class SqliteStore:
         def read() -> Run | None:
             found = self._one(sql.NEWEST_RUN, signature)
             run = _decode_run(found) if found else None
-            if run is None or not run.seeded or self._one(sql.ANY_WAITING, run=run.id):
+            if run is None or run.verdict is Verdict.REJECTED:
+                return None
+            if not run.seeded or run.verdict is Verdict.PENDING or self._one(sql.ANY_WAITING, run=run.id):
                 return run
             return run if run.state in (RunState.PENDING, RunState.RUNNING) else None
 
@@ -327,13 +137,6 @@ class SqliteStore:
             self._alive.discard(lease.owner)
 
         await self._do(write)
-
-    def _fence(self, lease: Lease) -> None:
-        """Refuse to write for a lease that has passed on."""
-        ttl = max(lease.until - time.time(), 60.0)
-        names = {"run": lease.run, "token": lease.token, "owner": lease.owner, "until": time.time() + ttl}
-        if self._db.execute(sql.FENCE, names).rowcount != 1:
-            raise LeaseLost(f"run {lease.run} was taken over by another process: nothing of ours was written")
 
     # -- the frontier ------------------------------------------------------------------------------------------
 
@@ -452,25 +255,6 @@ class SqliteStore:
             self._write(sql.COUNT_REASONS, reasons, run=run)
         return Settled(fresh=fresh, items=items, dropped=dropped)
 
-    def _write(self, statement: str, made: Collection[Any], **named: Any) -> int:
-        """Run a statement over rows; returns how many it changed."""
-        if not made:
-            return 0
-        return self._db.execute(statement, {"rows": rows.as_json(made), **named}).rowcount
-
-    def _upsert(self, run: int, outcomes: Sequence[Outcome]) -> int:
-        """Write items and visits; returns how many of the items this run had not seen."""
-        items = rows.item_rows(outcomes)
-        seen = rows.seen_rows(outcomes, time.time())
-        visits, blobs = rows.visit_rows([o.visit for o in outcomes if o.visit is not None])
-        if not items and not seen and not visits:
-            return 0
-        scraper = self._one("select scraper from run where id = ?", run)
-        self._write(sql.ITEMS, items, scraper=scraper)
-        self._write(sql.SEEN, seen, scraper=scraper)
-        self._write(sql.KEEP_VISITS, visits, scraper=scraper, blobs=blobs)
-        return self._write(sql.SIGHTINGS, [row[:3] for row in (*items, *seen)], run=run, scraper=scraper)
-
     # -- sources -----------------------------------------------------------------------------------------------
 
     async def remember(self, notes: Sequence[SourceNote]) -> None:
@@ -547,33 +331,15 @@ class SqliteStore:
         return await self._do(read)
 
     async def fetch_log(self, run_id: int | None = None) -> AsyncIterator[FetchLine]:
-        log = await self._do(self._open_log, run_id)
+        # Sorted by one statement: pages of it would each need an index to begin at, and every settle would pay for it.
+        statement, names = (sql.FETCH_LOG, {}) if run_id is None else (sql.FETCH_LOG_OF_RUN, {"run": run_id})
+        log = await self._do(self._long, statement, names)
         try:
             while lines := await self._do(log.fetchmany, LINES):
                 for line in lines:
                     yield FetchLine(*line)
         finally:
-            # Behind what the thread may still read for us, and without waiting: we may be ended at any time.
-            if self._thread is None:
-                self._close_log(log)
-            else:
-                self._thread.submit(self._close_log, log)
-
-    def _open_log(self, run_id: int | None) -> sqlite3.Cursor:
-        """Sorted by one statement on a connection of its own, which does it in a file, however long the log is.
-
-        Pages of it would each need an index to begin at, and every settle would pay for that.
-        """
-        db = self._db if self.path == MEMORY else self._reader()
-        if run_id is None:
-            return db.execute(sql.FETCH_LOG)
-        return db.execute(sql.FETCH_LOG_OF_RUN, {"run": run_id})
-
-    def _close_log(self, log: sqlite3.Cursor) -> None:
-        if self.path != MEMORY:
-            log.connection.close()
-        elif self._connection is not None:
-            log.close()
+            self._let_go(log)
 
     async def starts(self, run_id: int | None = None) -> list[Start]:
         of_run = (sql.STARTS,) if run_id is None else (sql.STARTS_OF_RUN, run_id)
@@ -601,43 +367,7 @@ class SqliteStore:
                 after = row.pop("id")
                 yield row
 
-    async def items(self, run_id: int | None = None, scraper: str | None = None) -> AsyncIterator[dict[str, Any]]:
-        after = 0
-        while True:
-            found = msgspec.json.decode(
-                await self._do(self._one, sql.ITEMS_OUT, after=after, run=run_id, scraper=scraper)
-            )
-            if not found:
-                return
-            after = found[-1][0]
-            for _, name, kind, key, url, first, last, changed, data in found:
-                yield {
-                    "scraper": name,
-                    "kind": kind,
-                    "key": key,
-                    "url": url,
-                    "first_seen": first,
-                    "last_seen": last,
-                    "last_changed": changed,
-                    "data": msgspec.json.decode(data),
-                }
-
 
 def _robots_note(row: tuple[Any, ...]) -> RobotsNote:
     origin, fetched, checked, status, body, closed, _ = row
     return RobotsNote(origin, fetched, checked, status, zlib.decompress(body), closed)
-
-
-def _sentence(path: str, error: sqlite3.Error) -> str:
-    told = str(error)
-    if "full" in told:
-        return f"the disk of the store {path} is full: free some space, then the same command goes on"
-    if "not a database" in told or "malformed" in told:
-        return f"{path} is not a Gossamer store ({told}): give another store"
-    if "readonly" in told or "unable to open" in told:
-        return f"the store {path} cannot be written ({told}): check the rights of the file and its folder"
-    if "locked" in told:
-        return f"the store {path} is locked by another program: wait until it ends, or give another store"
-    if "I/O" in told:
-        return f"the store {path} cannot be written ({told}; is the disk full?): then the same command goes on"
-    return f"the store {path} failed: {told}"

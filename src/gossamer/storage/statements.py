@@ -8,7 +8,7 @@ lock again for every row, writes 380 (`python -m bench.rows`).
 from __future__ import annotations
 
 
-def _columns(*names: str) -> str:
+def columns(*names: str) -> str:
     """The fields of a JSON row under column names."""
     return ", ".join(f"json_extract(value, '$[{n}]') as {name}" for n, name in enumerate(names))
 
@@ -23,8 +23,8 @@ pragma temp_store = memory;
 """
 
 NEW_RUN = """
-insert into run (scraper, ref, signature, params, options, state, created)
-values (:scraper, :ref, :signature, :params, :options, 'pending', :now)
+insert into run (scraper, ref, signature, params, options, reading, state, created)
+values (:scraper, :ref, :signature, :params, :options, :reading, 'pending', :now)
 """
 
 _RUN = """
@@ -33,6 +33,7 @@ select json_object(
     'options', json(options), 'state', state, 'reason', reason, 'created', created, 'ended', ended,
     'seconds', seconds, 'seeded', json(iif(seeded, 'true', 'false')), 'settled', settled, 'pages', pages,
     'items', items, 'failed', failed, 'skipped', skipped, 'retried', retried, 'size', size,
+    'rejected', rejected, 'verdict', verdict, 'reading', json(reading),
     'by_reason', (select json_group_object(reason, n) from run_reason where run_id = run.id)
 ) from run
 """
@@ -78,7 +79,7 @@ insert into request
     (run_id, digest, url, host, shard, handler, extra, depth, priority, hops, found_on, state, reason)
 select :run, row.* from (
     select {
-    _columns(
+    columns(
         "digest",
         "url",
         "host",
@@ -99,7 +100,7 @@ where true on conflict do nothing
 """  # noqa: S608 - only our own column names are put in
 _DEEPER = f"""
     select request.id, request.host, request.state, row.depth
-    from (select {_columns("digest", "depth")} from json_each(:rows)) as row
+    from (select {columns("digest", "depth")} from json_each(:rows)) as row
     cross join request on request.run_id = :run and request.digest = row.digest
     where request.depth > row.depth
         and (request.state = 0 or (request.state = 2 and request.reason = 'depth'))
@@ -202,31 +203,6 @@ select
         where run_id = :run and state = 0 and token is not null)
 """
 
-ITEMS = f"""
-insert into item (scraper, kind, key, data, url, first_seen, last_seen, last_changed)
-select :scraper, kind, key, data, url, seen, seen, seen
-from (select {_columns("request_id", "kind", "key", "data", "url", "seen")} from json_each(:rows))
-where true on conflict (scraper, kind, key) do update set
-    last_changed = iif(data = excluded.data, last_changed, excluded.last_seen),
-    data = excluded.data, url = excluded.url, last_seen = excluded.last_seen, times_seen = times_seen + 1
-"""  # noqa: S608
-# What a page that did not change still stands for: seen again, as it was.
-SEEN = f"""
-update item set last_seen = row.seen, times_seen = times_seen + row.n
-from (
-    select kind, key, max(seen) as seen, count(*) as n
-    from (select {_columns("request_id", "kind", "key", "seen")} from json_each(:rows)) group by kind, key
-) as row
-where item.scraper = :scraper and item.kind = row.kind and item.key = row.key
-"""  # noqa: S608
-SIGHTINGS = f"""
-insert into sighting (run_id, item_id, request_id)
-select :run, item.id, row.request_id
-from (select {_columns("request_id", "kind", "key")} from json_each(:rows)) as row
-cross join item on item.scraper = :scraper and item.kind = row.kind and item.key = row.key
-where true on conflict do nothing
-"""  # noqa: S608
-
 CLAIM = """
 update request set token = :token, claims = claims + 1
 where id in (select value from json_each(:rows)) and state = 0 and token is not :token
@@ -237,9 +213,7 @@ update request set
     reason = row.reason, detail = row.detail, status = row.status, size = row.size,
     started = row.started, elapsed = row.elapsed
 from (
-    select {
-    _columns("id", "state", "not_before", "attempt", "reason", "detail", "status", "size", "started", "elapsed")
-}
+    select {columns("id", "state", "not_before", "attempt", "reason", "detail", "status", "size", "started", "elapsed")}
     from json_each(:rows)
 ) as row
 where request.id = row.id and +request.run_id = :run and +request.state = 0
@@ -247,13 +221,13 @@ where request.id = row.id and +request.run_id = :run and +request.state = 0
 LOG = f"""
 insert into fetch (run_id, request_id, url, host, started, elapsed, status, size, reason, detail)
 select :run, row.* from (
-    select {_columns("request_id", "url", "host", "started", "elapsed", "status", "size", "reason", "detail")}
+    select {columns("request_id", "url", "host", "started", "elapsed", "status", "size", "reason", "detail")}
     from json_each(:rows)
 ) as row
 """  # noqa: S608
 NOTICE = f"""
 insert into notice (run_id, host, at, kind, seconds, detail)
-select :run, row.* from (select {_columns("host", "at", "kind", "seconds", "detail")} from json_each(:rows)) as row
+select :run, row.* from (select {columns("host", "at", "kind", "seconds", "detail")} from json_each(:rows)) as row
 """  # noqa: S608
 
 _SOURCE = (
@@ -270,14 +244,14 @@ _SOURCE = (
 )
 REMEMBER = f"""
 insert into source ({", ".join(_SOURCE)})
-select {", ".join(_SOURCE)} from (select {_columns(*_SOURCE)} from json_each(:rows))
+select {", ".join(_SOURCE)} from (select {columns(*_SOURCE)} from json_each(:rows))
 where true on conflict (host) do update set {", ".join(f"{name} = excluded.{name}" for name in _SOURCE[1:])}
 """  # noqa: S608
 # The blobs of all rows come as one, for JSON has none.
 KEEP_VISITS = f"""
 insert into visit (scraper, digest, fetched, checked, etag, modified, sha256, gave)
 select :scraper, digest, fetched, checked, etag, modified, sha256, substr(:blobs, first, length) from (
-    select {_columns("digest", "fetched", "checked", "etag", "modified", "sha256", "first", "length")}
+    select {columns("digest", "fetched", "checked", "etag", "modified", "sha256", "first", "length")}
     from json_each(:rows)
 )
 where true on conflict (scraper, digest) do update set fetched = excluded.fetched, checked = excluded.checked,
@@ -286,7 +260,7 @@ where true on conflict (scraper, digest) do update set fetched = excluded.fetche
 COUNT = """
 update run set settled = settled + :settled, pages = pages + :pages, items = items + :items,
     failed = failed + :failed, skipped = skipped + :skipped, retried = retried + :retried,
-    size = size + :size, seconds = seconds + :seconds
+    size = size + :size, rejected = rejected + :rejected, seconds = seconds + :seconds
 where id = :run
 """
 COUNT_REASONS = """
@@ -327,8 +301,11 @@ select json_object(
         select started, elapsed, status, reason, detail from fetch
         where request_id = request.id and fetch.url = request.url order by id limit 50)),
     'items', (select json_group_array(json_array(kind, key)) from (
-        select kind, key from sighting join item on item.id = item_id
-        where sighting.request_id = request.id order by item.id limit 50))
+        select kind, key from sighting join item on item.id = item_id where sighting.request_id = request.id
+        union all select kind, key from staged where staged.request_id = request.id limit 50)),
+    'held', json(iif(exists (select 1 from staged where staged.request_id = request.id), 'true', 'false')),
+    'rejects', (select json_group_array(json_array(step, reason)) from (
+        select step, reason from reject where reject.request_id = request.id order by id limit 50))
 ) from request join run on run.id = request.run_id
 """
 # Plain requests are found by their digest, however the URL is spelled; others, whose digest says more than
@@ -391,13 +368,5 @@ select json_group_array(json_object(
     from request join run on run.id = run_id
     where request.id > :after and (:run is null or run_id = :run) and (:scraper is null or run.scraper = :scraper)
     order by request.id limit 1000
-)
-"""
-ITEMS_OUT = """
-select json_group_array(json_array(id, scraper, kind, key, url, first_seen, last_seen, last_changed, data)) from (
-    select item.* from item
-    where item.id > :after and (:scraper is null or scraper = :scraper)
-        and (:run is null or exists (select 1 from sighting where run_id = :run and item_id = item.id))
-    order by item.id limit 500
 )
 """

@@ -5,6 +5,8 @@ A second store must pass the same tests (`tests/contract`). What every verb prom
 * A verb that returns has happened; one that raises has changed nothing.
 * `settle` is one transaction, in this order: fence the lease, insert what was found, upsert items, close the
   walked requests, count. Found requests are in before their page is closed, so "nothing waiting" means done.
+* An item's old record is kept before a new one takes its place. Items of a run that `hold` was said of wait apart
+  until `judge` or `decide` and `promote`; until then what was current stays current.
 * A request is settled exactly once: settling it again, or under a lease that has passed on, raises LeaseLost.
 * A crash needs no repair: a request that was being walked is still waiting.
 * Text comes back as it went in. Only NUL and half characters (lone surrogates), for which databases have no
@@ -18,7 +20,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from gossamer.values import Fetch, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Visit
+from gossamer.values import Fetch, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Verdict, Visit
 
 #: No limit of depth.
 DEEPEST = 2**31 - 1
@@ -32,6 +34,8 @@ class Draft(msgspec.Struct, frozen=True):
     signature: str
     params: dict[str, Any]
     options: dict[str, Any]
+    #: What its pages are read with.
+    reading: dict[str, Any] = {}
 
 
 class SourceNote(msgspec.Struct, frozen=True):
@@ -109,6 +113,134 @@ class Settled(msgspec.Struct, frozen=True):
     dropped: Mapping[str, int]
 
 
+class Wanted(msgspec.Struct, frozen=True):
+    """Which items somebody asks for. Left as it is: all that are current."""
+
+    #: Seen by this run, gone or not.
+    run: int | None = None
+    scraper: str | None = None
+    kind: str | None = None
+    #: New or changed at or after this time, in seconds since 1970.
+    since: float | None = None
+    #: New, changed, gone or back after this place in the log of changes, in that order; gone ones are among them.
+    after: int | None = None
+    #: With those that are gone.
+    gone: bool = False
+    #: Those of `run` that the drift gate holds back, instead.
+    held: bool = False
+
+
+class StoredItem(msgspec.Struct, frozen=True):
+    """An item as the store has it."""
+
+    id: int
+    #: Its place in the log of changes; 0 for one that is held back.
+    seq: int
+    scraper: str
+    kind: str
+    key: str
+    #: The page it was last seen on.
+    url: str
+    #: The record as a JSON object.
+    data: str
+    first_seen: float
+    last_seen: float
+    last_changed: float
+    times_seen: int
+    #: Since when it is gone, in seconds since 1970.
+    gone: float | None = None
+
+    def record(self) -> dict[str, Any]:
+        """The record as a dict."""
+        found: dict[str, Any] = msgspec.json.decode(self.data)
+        return found
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One thing that happened to an item."""
+
+    at: float
+    #: "new", "changed", "gone" or "back".
+    what: str
+    run: int | None
+    scraper: str
+    kind: str
+    key: str
+    url: str
+    #: The record as JSON, before and after; None where there was none.
+    before: str | None
+    after: str | None
+
+
+class Rejection(msgspec.Struct, frozen=True):
+    """A record that became no item."""
+
+    run: int
+    scraper: str
+    at: float
+    #: The page it was read from.
+    url: str
+    kind: str
+    step: str
+    reason: str
+    data: str
+
+
+class Reread(msgspec.Struct, frozen=True):
+    """An item that a page gave when it was read again."""
+
+    kind: str
+    key: str
+    data: str
+    url: str
+    #: The request its page was fetched for, and when that was.
+    request_id: int
+    seen: float
+
+
+class HandlerFacts(msgspec.Struct, frozen=True):
+    """What the pages of one handler gave."""
+
+    pages: int
+    #: Of them, those that gave items.
+    giving: int
+    items: int
+
+
+class RunFacts(msgspec.Struct, frozen=True):
+    """What a run's pages were like, for the drift gate."""
+
+    handlers: dict[str, HandlerFacts]
+    #: Mean bytes of a page that was read.
+    size: float
+    #: Pages read without an item, by handlers that gave some elsewhere first: URLs, a few of them.
+    barren: list[str]
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What the drift gate wrote down about a run: its profile, and its alarm if it is suspect. Both JSON."""
+
+    run: int
+    verdict: Verdict
+    at: float
+    profile: str
+    alarm: str | None
+
+
+class SinkNote(msgspec.Struct, frozen=True):
+    """How far a sink has come with the items of a scraper."""
+
+    name: str
+    scraper: str
+    #: The place in the log of changes up to which all is delivered.
+    cursor: int
+    delivered: int = 0
+    objects: int = 0
+    #: Why it cannot deliver; empty if it can.
+    failing: str = ""
+    updated: float = 0.0
+
+
 class UrlStory(msgspec.Struct, frozen=True):
     """All that one run knows of one URL."""
 
@@ -138,6 +270,10 @@ class UrlStory(msgspec.Struct, frozen=True):
     fetches: list[tuple[float, float, int, str, str | None]]
     #: Items that came out: (kind, key).
     items: list[tuple[str, str]]
+    #: Records that became no items: (step, reason).
+    rejects: list[tuple[str, str]] = []
+    #: Whether the items are held back by the drift gate.
+    held: bool = False
 
 
 class Store(Protocol):
@@ -157,7 +293,8 @@ class Store(Protocol):
     async def unfinished(self, signature: str) -> Run | None:
         """The newest run with this signature, if it is not over; else None.
 
-        It is over when all its start requests are in, none waits, and somebody said how it ended.
+        It is over when all its start requests are in, none waits, somebody said how it ended, and its items do not
+        wait to be judged; or when a person rejected it.
         """
 
     async def forget_run(self, run_id: int) -> None:
@@ -270,5 +407,80 @@ class Store(Protocol):
     def pages(self, run_id: int | None, scraper: str | None) -> AsyncIterator[dict[str, Any]]:
         """Every URL of one run (or of all), in the order found."""
 
-    def items(self, run_id: int | None, scraper: str | None) -> AsyncIterator[dict[str, Any]]:
-        """Items with their provenance, in the order first seen."""
+    # -- items -------------------------------------------------------------------------------------------------
+
+    def items(self, wanted: Wanted) -> AsyncIterator[StoredItem]:
+        """Items with their provenance, in the order first seen; by `after`, in the order of the log of changes."""
+
+    async def item_cursor(self) -> int:
+        """The newest place in the log of changes."""
+
+    def changes(
+        self, since: float, *, scraper: str | None = None, kind: str | None = None, key: str | None = None
+    ) -> AsyncIterator[Change]:
+        """What happened to items since a time, oldest first."""
+
+    def rejects(self, run_id: int | None, scraper: str | None) -> AsyncIterator[Rejection]:
+        """Records that became no items, in the order found."""
+
+    async def mark_gone(self, of: Lease | int, rule: str | int | float) -> int:
+        """At the end of a finished run, or when it is accepted by its number: mark items as gone that it did not see.
+
+        Returns how many.
+
+        `rule` is how many finished runs in a row (an int) or how many seconds (a float) an item must be missing;
+        "never" marks none. Only runs that were asked for the same count. An item is not gone if the page it was on
+        could not be read, or, in a run with failures, was not reached: 404 and 410 are no failures of that kind.
+        """
+
+    async def reread(self, lease: Lease, items: Sequence[Reread]) -> int:
+        """Write what pages gave when they were read again. Returns how many items were new or changed."""
+
+    async def lost(self, lease: Lease, keys: Sequence[tuple[str, str]]) -> int:
+        """Mark items (kind, key) as gone, which pages no longer give. Returns how many were not gone before."""
+
+    # -- the drift gate ----------------------------------------------------------------------------------------
+
+    async def hold(self, lease: Lease) -> None:
+        """Hold the items that a run finds from now on back until it is judged, with those it holds back already.
+
+        Raises StoreError if a person has decided on it.
+        """
+
+    async def facts(self, run_id: int) -> RunFacts:
+        """What a run's pages were like."""
+
+    async def sample(self, run_id: int, limit: int) -> list[tuple[str, str, str]]:
+        """Items of a run, spread evenly: (kind, URL of the page, record as JSON)."""
+
+    async def judge(self, lease: Lease, verdict: Verdict, profile: str, alarm: str | None) -> None:
+        """Write the verdict on a run, and what it rests on. Items of a good run come through by `promote`."""
+
+    async def decide(self, run_id: int, verdict: Verdict) -> None:
+        """A person's word on a suspect run: ACCEPTED lets its items through by `promote`, REJECTED discards them.
+
+        Raises StoreError if the run is not suspect.
+        """
+
+    async def promote(self) -> int:
+        """Let the held items of all good and accepted runs through; returns how many.
+
+        Done in groups: if it is ended half-way, the next call does the rest. What is newer stays as it is.
+        """
+
+    async def judgement(self, run_id: int) -> Judgement | None:
+        """What was written about a run."""
+
+    async def past(self, run_id: int, limit: int) -> list[Judgement]:
+        """Of good runs before this one that were asked for the same, newest first."""
+
+    # -- sinks -------------------------------------------------------------------------------------------------
+
+    async def sink(self, name: str, scraper: str) -> SinkNote | None:
+        """How far a sink has come."""
+
+    async def keep_sink(self, note: SinkNote) -> None:
+        """Remember how far a sink has come."""
+
+    async def sinks(self) -> list[SinkNote]:
+        """Every sink that is remembered."""

@@ -13,7 +13,7 @@ CREATE TABLE item (
     first_seen FLOAT NOT NULL,
     last_seen FLOAT NOT NULL,
     last_changed FLOAT NOT NULL,
-    times_seen INTEGER DEFAULT '1' NOT NULL,
+    times_seen INTEGER DEFAULT '1' NOT NULL, seq INTEGER DEFAULT '0' NOT NULL, gone FLOAT, first_run INTEGER DEFAULT '0' NOT NULL, last_run INTEGER DEFAULT '0' NOT NULL,
     PRIMARY KEY (id)
 );
 
@@ -38,7 +38,7 @@ CREATE TABLE run (
     failed INTEGER DEFAULT '0' NOT NULL,
     skipped INTEGER DEFAULT '0' NOT NULL,
     retried INTEGER DEFAULT '0' NOT NULL,
-    size INTEGER DEFAULT '0' NOT NULL,
+    size INTEGER DEFAULT '0' NOT NULL, rejected INTEGER DEFAULT '0' NOT NULL, verdict TEXT DEFAULT '' NOT NULL, reading TEXT DEFAULT '{}' NOT NULL,
     PRIMARY KEY (id)
 );
 
@@ -191,5 +191,82 @@ CREATE TABLE visit (
     PRIMARY KEY (scraper, digest)
 );
 
-insert into alembic_version (version_num) values ('0002');
+CREATE INDEX item_seq ON item (seq);
+
+CREATE TABLE change (
+    id INTEGER NOT NULL,
+    item_id INTEGER NOT NULL,
+    run_id INTEGER,
+    at FLOAT NOT NULL,
+    what TEXT NOT NULL,
+    "before" TEXT NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(item_id) REFERENCES item (id)
+);
+
+CREATE INDEX change_item ON change (item_id, id);
+
+CREATE INDEX change_at ON change (at);
+
+CREATE TABLE staged (
+    id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    data TEXT NOT NULL,
+    url TEXT NOT NULL,
+    request_id INTEGER NOT NULL,
+    seen FLOAT NOT NULL,
+    times INTEGER DEFAULT '1' NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(run_id) REFERENCES run (id)
+);
+
+CREATE UNIQUE INDEX staged_known ON staged (run_id, kind, "key");
+
+CREATE INDEX staged_request ON staged (request_id);
+
+CREATE TABLE reject (
+    id INTEGER NOT NULL,
+    run_id INTEGER NOT NULL,
+    request_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL,
+    step TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at FLOAT NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(run_id) REFERENCES run (id)
+);
+
+CREATE INDEX reject_run ON reject (run_id);
+
+CREATE INDEX reject_request ON reject (request_id);
+
+CREATE TABLE profile (
+    run_id INTEGER NOT NULL,
+    scraper TEXT NOT NULL,
+    params TEXT NOT NULL,
+    at FLOAT NOT NULL,
+    data TEXT NOT NULL,
+    alarm TEXT,
+    PRIMARY KEY (run_id),
+    FOREIGN KEY(run_id) REFERENCES run (id)
+);
+
+CREATE INDEX profile_of ON profile (scraper, run_id);
+
+CREATE TABLE sink (
+    name TEXT NOT NULL,
+    scraper TEXT NOT NULL,
+    cursor INTEGER NOT NULL,
+    delivered INTEGER DEFAULT '0' NOT NULL,
+    objects INTEGER DEFAULT '0' NOT NULL,
+    failing TEXT DEFAULT '' NOT NULL,
+    updated FLOAT NOT NULL,
+    PRIMARY KEY (name, scraper)
+)
+ WITHOUT ROWID;
+
+insert into alembic_version (version_num) values ('0003');
 
