@@ -33,6 +33,10 @@ TICK = 0.25
 AGAIN = 1.0
 
 
+#: Files whose code holds locks that other threads wait for.
+_LOCKING = ("/threading.py", "/logging/__init__.py", "/queue.py", "<frozen importlib._bootstrap>")
+
+
 class Reading(msgspec.Struct, frozen=True):
     """What a handler made of a page."""
 
@@ -272,7 +276,19 @@ class Watchdog:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._target), ctypes.py_object(_Blocked))
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        raise _Blocked
+        if not _delicate(frame):  # else it comes again, in a while
+            raise _Blocked
+
+
+def _delicate(frame: FrameType | None) -> bool:
+    """Whether code is interrupted that may hold a lock of the whole process, which then nobody would give back."""
+    for _ in range(4):
+        if frame is None:
+            return False
+        if frame.f_code.co_filename.endswith(_LOCKING) or "/coverage/" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 class _Blocked(BaseException):

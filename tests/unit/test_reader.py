@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,7 +14,7 @@ import pydantic
 import pytest
 
 from gossamer.errors import ConfigError, HandlerTimeout, ReadError
-from gossamer.reader import Reader, Watchdog
+from gossamer.reader import Reader, Watchdog, _delicate
 from gossamer.scraper import Scraper
 from gossamer.values import Item, Request
 from tests.unit.pages import page
@@ -379,3 +380,15 @@ def test_the_watchdog_does_not_slow_a_handler_down() -> None:
             with watchdog.watch(5):
                 pass
         assert time.perf_counter() - began < 1.0
+
+
+def test_code_that_may_hold_a_lock_of_the_process_is_not_interrupted() -> None:
+    def here(file: str) -> bool:
+        scope: dict[str, Any] = {"ask": lambda: _delicate(sys._getframe())}
+        exec(compile("said = ask()", file, "exec"), scope)
+        return bool(scope["said"])
+
+    assert here("/usr/lib/python3.11/threading.py")
+    assert here("/x/site-packages/coverage/collector.py")
+    assert not here("/home/me/quotes.py")
+    assert not _delicate(None)
