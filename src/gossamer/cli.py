@@ -23,6 +23,7 @@ from gossamer.cli_drift import drift_command
 from gossamer.cli_export import export_command
 from gossamer.cli_flow import flow_app
 from gossamer.cli_new import new_command
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.cli_proxies import proxies_app
 from gossamer.cli_replay import replay_command
 from gossamer.cli_sinks import sinks_app
@@ -48,8 +49,6 @@ app = typer.Typer(
 )
 #: `timeout` and other wrappers send a signal twice, at once; no person presses Ctrl-C that fast.
 ECHO = 0.1
-#: The largest number a store can be asked for.
-MOST = 2**63 - 1
 
 err = Console(stderr=True, highlight=False, emoji=False)
 # Lines that are piped on are not folded.
@@ -57,10 +56,6 @@ out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() el
 
 # -- options that several commands share -----------------------------------------------------------------------
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-]
 Rate = Annotated[str | None, typer.Option(help="Requests to one host: 2/s, 30/min, none [2/s]", metavar="PACE")]
 PerHost = Annotated[str | None, typer.Option(help="Requests to one host at the same time [4]", metavar="N")]
 Concurrency = Annotated[str | None, typer.Option(help="Requests to all hosts at the same time [64]", metavar="N")]

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from gossamer import __version__, importing, registry, settings, terminal
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.errors import ConfigError
 from gossamer.importing import Imported
 from gossamer.library import wait
@@ -20,7 +21,6 @@ from gossamer.storage.archive import Archive, ArchivedPage, Pruned, Stats, archi
 from gossamer.storage.sqlite import MEMORY, path_of
 from gossamer.storage.warc import WarcWriter
 
-MOST = 2**63 - 1
 #: Pages written to a file at once.
 GROUP = 50
 
@@ -34,10 +34,6 @@ archive_app = typer.Typer(
 err = Console(stderr=True, highlight=False, emoji=False)
 out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 200)
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress")]
 ScraperOption = Annotated[str | None, typer.Option(help="Only pages of this scraper", metavar="NAME")]

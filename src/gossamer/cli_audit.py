@@ -13,12 +13,11 @@ from rich.text import Text
 
 from gossamer import runs, settings, terminal, urls
 from gossamer.audit import Audit, Auditor, HostAudit
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.storage.store import RobotsNote, Store
 
-#: The largest number a store can be asked for.
-MOST = 2**63 - 1
 #: Hosts shown in the table: those with breaches, then the busiest.
 MOST_HOSTS = 40
 #: Breaches shown; the JSON form has more.
@@ -27,10 +26,7 @@ MOST_BREACHES = 25
 
 def audit_command(
     run: Annotated[int | None, typer.Argument(max=MOST, metavar="RUN", help="The run's number [all runs]")] = None,
-    store: Annotated[
-        str | None,
-        typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-    ] = None,
+    store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, on stdout")] = False,
 ) -> None:
     """Prove from the log of what was fetched that every host was treated as promised. Exit code 1: one was not.

@@ -12,19 +12,15 @@ import typer
 from rich.console import Console
 
 from gossamer import diff, runs, settings, terminal
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.clock import iso
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.storage.store import Change, Store
 
-MOST = 2**63 - 1
 #: Letters of a value that a table shows.
 WIDE = 60
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line")]
 
 

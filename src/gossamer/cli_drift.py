@@ -12,6 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from gossamer import judging, runs, settings, terminal
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.drift import Alarm
 from gossamer.errors import ConfigError
 from gossamer.library import wait
@@ -19,15 +20,9 @@ from gossamer.profiles import Profile
 from gossamer.storage.store import Judgement, Store, Wanted
 from gossamer.values import Run, Verdict
 
-#: The largest number a store can be asked for.
-MOST = 2**63 - 1
 #: Runs shown in the table.
 SHOWN = 50
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-]
 _WORDS = ("accept", "reject")
 
 

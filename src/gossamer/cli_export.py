@@ -11,19 +11,13 @@ from typing import Annotated
 import typer
 
 from gossamer import runs, settings
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.storage import exports
 from gossamer.storage.records import Choice, since_of
 from gossamer.storage.sqlite import path_of
 from gossamer.storage.store import Store
-
-MOST = 2**63 - 1
-
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-]
 
 
 class What(enum.StrEnum):

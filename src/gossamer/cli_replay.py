@@ -14,12 +14,12 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from gossamer import replay, settings, telemetry, terminal
+from gossamer.cli_options import MOST, StoreOption
 from gossamer.comparison import Difference, State
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.replay import Asked, FieldStory, Reason, Replayed, Sight, Teller
 
-MOST = 2**63 - 1
 #: Letters of a value, of a field's examples, and of the lines of one difference.
 WIDE = 200
 SHORT = 40
@@ -38,9 +38,7 @@ def replay_command(
     scraper: Annotated[
         str, typer.Argument(metavar="SCRAPER", help="file.py, file.py:Class, module:Class, or a scraper's name")
     ],
-    store: Annotated[
-        str | None, typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]")
-    ] = None,
+    store: StoreOption = None,
     run: Annotated[
         int | None, typer.Option(max=MOST, help="Only pages of this run [the newest of each page]", metavar="N")
     ] = None,

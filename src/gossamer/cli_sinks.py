@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from gossamer import delivery, registry, runs, settings, telemetry, terminal
+from gossamer.cli_options import StoreOption
 from gossamer.clock import iso
 from gossamer.delivery import COUNTED, Behind, Deliveries
 from gossamer.errors import ConfigError, GossamerError
@@ -27,10 +28,6 @@ sinks_app = typer.Typer(
     rich_markup_mode=None,
     help="Where items go on to: how far sinks have come, and delivering what waits.",
 )
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
-]
 
 
 @sinks_app.callback()
