@@ -285,7 +285,7 @@ def test_hostile_pages_cost_bounded_time(markup: str) -> None:
     """What takes trafilatura minutes is cut down before."""
     began = time.process_time()
     read(Page.of('<meta property="og:type" content="article">' + markup, URL))
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 40
 
 
 @pytest.mark.parametrize(

@@ -335,4 +335,4 @@ def test_a_hostile_megabyte_is_read_in_bounded_time(piece: bytes, content_type: 
     sniff(b"\xff", None)  # loads the detector
     started = time.process_time()
     decode(body, content_type)
-    assert time.process_time() - started < 1  # about 0.03 s; a quadratic step would take minutes
+    assert time.process_time() - started < 6  # about 0.03 s; a quadratic step would take minutes

@@ -319,7 +319,7 @@ def test_a_hostile_text_costs_little(text: str) -> None:
     chances(f"<h1>Open call</h1><main>{text}</main>")
     events(f"<h1>Open call</h1><p>When: {text}</p>")
     said(text)
-    assert time.process_time() - began < 8
+    assert time.process_time() - began < 40
 
 
 # --- outside ---

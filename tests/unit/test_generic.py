@@ -130,7 +130,7 @@ def test_it_can_be_written_as_json_and_read_again() -> None:
 def test_hostile_pages_are_bounded(markup: str) -> None:
     began = time.process_time()
     found = one(markup)
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 40
     assert len(found.links) <= MOST_LINKS
     assert len(found.headings) <= MOST_HEADINGS
     assert len(found.meta) <= 300

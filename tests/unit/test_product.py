@@ -443,7 +443,7 @@ def test_a_hostile_page_costs_bounded_time(body: str) -> None:
     """However much of anything there is."""
     began = time.process_time()
     read(page(body))
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 18
 
 
 def test_a_price_and_its_stock_are_enough_for_a_page_without_a_button() -> None:

@@ -552,7 +552,7 @@ def test_any_body_is_read_or_refused_in_good_time(body: str, kind: str) -> None:
         for record in rules.read(page):
             msgspec.json.encode(record)
         rules.follow(page)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_the_number_of_matches_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

