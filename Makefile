@@ -4,10 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 KILLS ?= 500
 
-.PHONY: demo test lint format bench chaos chromium docs lock schema clean
+.PHONY: demo serve test lint format bench chaos chromium docs lock schema clean
 
 demo: $(VENV)/.installed
 	$(BIN)/gossamer demo
+
+# The service with the demo sites: dashboard at http://127.0.0.1:8600
+serve: $(VENV)/.installed-service
+	$(BIN)/gossamer serve --demo
 
 test: $(VENV)/.installed-tests chromium
 	$(MAKE) --no-print-directory lint
@@ -48,6 +52,7 @@ chromium:
 # Exact versions, without naming where they come from.
 lock:
 	uv pip compile -q --universal --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --no-emit-index-url --no-header pyproject.toml --extra service -o requirements-service.lock
 	uv pip compile -q --universal --no-emit-index-url --no-header pyproject.toml --group test -o requirements-test.lock
 
 # Write the present form of the store anew, after a new migration.
@@ -60,6 +65,11 @@ $(VENV)/bin/python:
 $(VENV)/.installed: requirements.lock pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	touch $@
+
+$(VENV)/.installed-service: requirements-service.lock $(VENV)/.installed
+	@echo "installing what the service needs, once: about two minutes"
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements-service.lock
 	touch $@
 
 $(VENV)/.installed-tests: requirements-test.lock $(VENV)/.installed

@@ -69,6 +69,24 @@ class ParsedCrawl(Crawl):
             yield from page.follow(page.links)
 
 
+class Submitted(Scraper):
+    """Reads URLs that somebody handed in with the parser that the parameter `parser` names, and follows no link."""
+
+    name = "submitted"
+    scope = "any"
+    traps = False
+    #: Each batch is another choice of pages: what one lacks is not gone, and says nothing about a site.
+    gone = "never"
+    drift = "off"
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        super().__init__(params)
+        self._parsed = Declared(where="", parser=self.params.get("parser", "auto"))
+
+    def parse(self, page: Page) -> Iterator[Any]:
+        yield from self._parsed.read(page)
+
+
 def page_record(page: Page) -> dict[str, Any]:
     """What `gossamer crawl` keeps of a page."""
     tree = page.tree

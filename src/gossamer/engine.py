@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer import builtin, clock, telemetry, urls, visits
+from gossamer import builtin, clock, redaction, telemetry, urls, visits
 from gossamer.departure import Departure
 from gossamer.errors import Blocked, FetchError, GossamerError, Held, Retry, first_error
 from gossamer.fetch import hops, retry
@@ -67,7 +67,10 @@ class Engine:
         progress: Progress,
         by_level: bool,
         archive: Archive | None = None,
+        alone: bool = False,
     ) -> None:
+        """With `alone`, pages are read for their items, and what they lead to is let be."""
+        self._alone = alone
         self._store = store
         self._gate = gate
         self._fetcher = fetcher
@@ -102,7 +105,7 @@ class Engine:
         self._failure: BaseException | None = None
         self._paused = False
         self._talkative = telemetry.heard("info")
-        #: Why the run ended: "done", "max_pages", "max_items", "held", or what `stop` was told.
+        #: Why the run ended: "done", "max_pages", "max_items", "held", "paused", or what `stop` was told.
         self.reason = ""
         #: For "held": which host is waited for, until when and why.
         self.held = ""
@@ -184,6 +187,10 @@ class Engine:
             if held is None or not self._settler.at_rest:
                 continue
             seconds, lane = held
+            if lane.host in self._gate.orders.paused:
+                self.held = f"{lane.host} was paused by {self._gate.orders.paused[lane.host]}"
+                log.warning("run.paused", host=lane.host, why=self.held)
+                return self.stop("paused")
             if seconds > self._config.max_wait and lane.door is not None:
                 why = lane.door.why or "its pace is that slow"
                 self.held = f"{lane.host} is to be left alone for {seconds:,.0f} s: {why}"
@@ -275,6 +282,8 @@ class Engine:
         request, door = turn.request, turn.door
         if turn.refused is not None:
             return _refused(request, turn.refused)
+        if turn.inactive:
+            return Outcome(request, Ending.SKIPPED, "inactive", "somebody marked it as inactive")
         if turn.fresh and turn.visit is not None:
             return self._as_before(request, turn.visit, reason="fresh")
         config = self._own_config if builtin.is_builtin(request.handler) else self._config
@@ -354,7 +363,8 @@ class Engine:
             return self._blocked(turn, response, way, session, error)
         except GossamerError as error:
             log.warning("page.unreadable", url=request.url, why=str(error))
-            return Outcome(**facts, ending=Ending.FAILED, reason=error.reason, detail=str(error))
+            told = redaction.text(str(error))  # the author's own words may hold a secret
+            return Outcome(**facts, ending=Ending.FAILED, reason=error.reason, detail=told)
         visit: Visit | None = None
         cut: str | None = None
         if not ours and len(yielded) > self._config.max_links:
@@ -403,6 +413,8 @@ class Engine:
         known, scope = self.frontier.known, self._scope
         found: list[Request] = []
         dropped: list[Drop] = []
+        if self._alone:
+            return (), ()
         for request in yielded:
             plain = request.plain
             if plain and request.url in known:

@@ -2,6 +2,12 @@
 
 GossamerError
 ├── ConfigError        the user must fix something: a URL, an option, a scraper, a file   (exit code 2)
+│   ├── NotFound           there is no such run, scraper, schedule ...
+│   ├── NotPossible        there is, but not in a state for what was asked
+│   │   └── AlreadyActive      the scraper has a run that waits or goes on
+│   ├── NotAdmitted        the name, the password or the token is not a good one
+│   │   └── TooManyTries       too many were not, lately: come back later
+│   └── Refused            who asks may not have that: it came over the network
 ├── StoreError         the durable memory cannot be used                                  (exit code 2)
 │   ├── StoreBusy          another process is working on this store
 │   ├── StoreTooNew        written by a newer Gossamer
@@ -36,6 +42,7 @@ for a person, which says what to do next where something can be done.
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 
@@ -49,6 +56,49 @@ class ConfigError(GossamerError):
     """The user must fix something."""
 
     reason = "config"
+
+
+class NotFound(ConfigError):
+    """There is no such thing."""
+
+    reason = "not_found"
+
+
+class NotPossible(ConfigError):
+    """There is such a thing, but not in a state for what was asked."""
+
+    reason = "not_possible"
+
+
+class AlreadyActive(NotPossible):
+    """The scraper has a run that waits or goes on."""
+
+    reason = "active"
+
+    def __init__(self, scraper: str, run: int) -> None:
+        super().__init__(f"{scraper} is already at it: wait for run {run}, or cancel it")
+        self.run = run
+
+
+class Refused(ConfigError):
+    """What came over the network asks for something that only files and the command line may say."""
+
+    reason = "refused"
+
+
+class NotAdmitted(ConfigError):
+    """Who wants to log in gave a name and a password, or a token, that do not let them in."""
+
+    reason = "login"
+
+
+class TooManyTries(NotAdmitted):
+    """There were too many tries to log in, lately."""
+
+    def __init__(self, why: str, seconds: float) -> None:
+        super().__init__(f"{why}: try again in {max(1, math.ceil(seconds))} s")
+        #: How long to wait.
+        self.seconds = seconds
 
 
 class StoreError(GossamerError):

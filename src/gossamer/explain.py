@@ -14,7 +14,7 @@ from gossamer import runs, settings, terminal, urls
 from gossamer.errors import ConfigError
 from gossamer.polite import robots
 from gossamer.scope import Scope
-from gossamer.storage.store import SourceNote, Store, UrlStory
+from gossamer.storage.store import Mark, RobotsNote, SourceNote, Store, UrlStory
 from gossamer.values import Run, RunState
 
 _RULES = {
@@ -27,6 +27,7 @@ _RULES = {
     "trap_path": "its path is of an endless URL space: it repeats itself, or has a far date or session in it (traps)",
     "trap_query": "its query is one of too many on one path (max_queries), or has a far date or session in it (traps)",
     "host_budget": "enough pages of its host are walked (max_per_host)",
+    "inactive": "somebody marked it as inactive",
 }
 #: What a reason means that does not explain itself.
 _REASONS = {
@@ -44,29 +45,51 @@ _REASONS = {
     "unchanged": "it is as an earlier run read it (revisit)",
 }
 
+#: Reasons of walks that ended well, or that a rule ended.
+NO_FAILURES = frozenset({"ok", "unchanged", "fresh", "file", *_RULES})
+
+
+def meaning(reason: str) -> str:
+    """What a reason means, in a few words; empty if it explains itself."""
+    return _RULES.get(reason) or _REASONS.get(reason, "")
+
 
 async def url_story(store: Store, url: str) -> tuple[bool, str]:
     """Whether any run knows the URL, and what there is to say."""
     stories = await store.why(url)
+    mark = await store.mark(url)
+    head = url if mark is None else f"{url}\n{mark_line(mark)}"
     if stories:
         told = [_told(story, await _verdict(store, story)) for story in stories]
         host = await _host_story(store, stories[0].host)
-        return True, "\n\n".join([url, *told, *([host] if host else [])])
+        return True, "\n\n".join([head, *told, *([host] if host else [])])
     guesses = [line for run in await store.runs(limit=5) if (line := await _guess(store, run, url))]
-    return False, "\n".join([f"{url}\nno run in this store has met this URL", *guesses])
+    return False, "\n".join([f"{head}\nno run in this store has met this URL", *guesses])
+
+
+def mark_line(mark: Mark) -> str:
+    """That a URL was taken out, by whom, and how that is taken back."""
+    who = mark.by or "somebody"
+    when = terminal.moment(mark.at)
+    return f"deactivated by {who} at {when}: runs skip it until somebody activates it again"
 
 
 async def _verdict(store: Store, story: UrlStory) -> str | None:
     """What robots.txt says of a URL, by the version that held when it was fetched, and the line that decides."""
-    if story.state == "skipped" and story.reason != "robots" and not story.started:
-        return None
     starts = await store.starts(story.run)
     at = story.started or time.time()
     limits = next((start.limits for start in reversed(starts) if start.at <= at), starts[0].limits if starts else {})
-    if not limits.get("robots", True):
-        return "robots.txt: not asked (robots = false)"
     versions = await store.robots(urls.origin(story.url))
     note = next((note for note in versions if note.fetched <= at), versions[-1] if versions else None)
+    return robots_line(story, limits, note)
+
+
+def robots_line(story: UrlStory, limits: Mapping[str, Any], note: RobotsNote | None) -> str | None:
+    """What robots.txt said of a URL, by the limits and the version that held; None if nobody had to ask it."""
+    if story.state == "skipped" and story.reason != "robots" and not story.started:
+        return None
+    if not limits.get("robots", True):
+        return "robots.txt: not asked (robots = false)"
     if note is None:
         return None
     verdict = robots.of(note, limits.get("agent", "gossamer")).verdict(story.url)
@@ -78,8 +101,12 @@ async def _verdict(store: Store, story: UrlStory) -> str | None:
 async def _host_story(store: Store, host: str) -> str | None:
     """How its host is treated, if it is not as usual."""
     note = await store.source(host)
-    if note is None:
-        return None
+    told = host_lines(note, await _delay(store, note)) if note is not None else []
+    return f"host {host}: " + "; ".join(told) if told else None
+
+
+def host_lines(note: SourceNote, delay: str) -> list[str]:
+    """How a host is treated, if it is not as usual; `delay` says what its robots.txt asks for."""
     told = []
     if note.breaker != "closed":
         until = f" until {terminal.moment(note.open_until)}" if note.open_until > time.time() else ""
@@ -87,10 +114,10 @@ async def _host_story(store: Store, host: str) -> str | None:
     if note.ready_at > time.time() and note.why:
         told.append(f"it is left alone until {terminal.moment(note.ready_at)}: {note.why}")
     if note.crawl_delay:
-        told.append(await _delay(store, note))
+        told.append(delay)
     if note.interval:
         told.append(f"it taught us to leave {note.interval:.2g} s between requests")
-    return f"host {host}: " + "; ".join(told) if told else None
+    return told
 
 
 async def _delay(store: Store, note: SourceNote) -> str:
@@ -101,15 +128,30 @@ async def _delay(store: Store, note: SourceNote) -> str:
 
 async def _guess(store: Store, run: Run, url: str) -> str | None:
     """Why a run that never met the URL would not walk it, or that no page linked to it."""
-    config = settings.read({k: v for k, v in run.options.items() if k != "store"}).config
-    scope = Scope(config)
-    scope.start(await store.roots(run.id, by_host=config.scope != "prefix"))
+    scope = scope_of(run.options)
+    scope.start(await store.roots(run.id, by_host=scope.kind != "prefix"))
+    return f"run {run.id} ({run.scraper}) {guess(scope, url)}"
+
+
+def scope_of(options: Mapping[str, Any]) -> Scope:
+    """The scope of a run, as its knobs say it, before it has been told any start URL."""
+    # What else stands among them says what kind of run it is: "replay", "of".
+    knobs = {name: value for name, value in options.items() if name in settings.KNOBS and name != "store"}
+    return Scope(settings.read(knobs).config)
+
+
+def guess(scope: Scope, url: str) -> str:
+    """Why a run of this scope that never met the URL would not walk it."""
     rule = scope.leaves(url)
-    what = f"would drop it: {_RULES[rule]}" if rule else "would walk it, but found no link to it"
-    return f"run {run.id} ({run.scraper}) {what}"
+    return f"would drop it: {_RULES[rule]}" if rule else "would walk it, but found no link to it"
 
 
 def _told(story: UrlStory, verdict: str | None = None) -> str:
+    return "\n  ".join(sentences(story, verdict))
+
+
+def sentences(story: UrlStory, verdict: str | None = None) -> list[str]:
+    """What a run knows of a URL, line by line; `verdict` is what robots.txt said."""
     what = "" if story.method == "GET" else f"{story.method} for {story.handler}, "
     lines = [f"run {story.run} ({story.scraper}): {what}{_state(story)}"]
     if story.detail:
@@ -133,7 +175,7 @@ def _told(story: UrlStory, verdict: str | None = None) -> str:
         lines.append(f"items: {items}{more}{held}")
     for step, reason in story.rejects[:10]:
         lines.append(f"a record became no item: {reason} (step {step})")
-    return "\n  ".join(lines)
+    return lines
 
 
 def _state(story: UrlStory) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,8 @@ LOOKERS = 16
 REMEMBERED = 131_072
 #: A URL longer than this is remembered by its digest.
 LONG = 256
+#: Seconds between two looks at whether a paused host goes on.
+PAUSE = 1.0
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -54,6 +57,8 @@ class Turn(msgspec.Struct, frozen=True):
     visit: Visit | None = None
     #: That is recent enough: it need not be fetched.
     fresh: bool = False
+    #: Somebody marked it as one not to be fetched.
+    inactive: bool = False
 
 
 class Known:
@@ -252,6 +257,11 @@ class Frontier:
             self._look(lane)
             return None
         request = lane.ahead[0]
+        if self._gate.orders.forbids(request.url):
+            return self._hand_out(lane, Turn(request, door, inactive=True))
+        if lane.host in self._gate.orders.paused:
+            self._at(now + PAUSE, lane)
+            return None
         rules = None
         if self._config.robots:
             origin = urls.origin(request.url)
@@ -503,6 +513,11 @@ class Frontier:
         if self.flying or self.asking or self.before_doors or self._helpers or self._ready or not self._timers:
             return None
         when, _, lane = self._timers[0]
+        if lane.host in self._gate.orders.paused:
+            going_on = [each for each in self._timers if each[2].host not in self._gate.orders.paused]
+            if not going_on:
+                return math.inf, lane
+            when, _, lane = min(going_on)
         if self._due is not None and self._due[0] < when:
             return None  # something parked comes first, and may be another host's
         return when - now, lane

@@ -19,6 +19,9 @@ from gossamer.values import Lease, Run, RunState, Verdict
 #: Items of a run that are looked at.
 SAMPLE = 20_000
 
+#: Causes that the site itself showed, also where no page could be read.
+_SEEN = ("blocked", "moved")
+
 _profile = msgspec.json.Decoder(Profile).decode
 _alarm = msgspec.json.Decoder(Alarm).decode
 
@@ -89,6 +92,10 @@ async def _judge(store: Store, lease: Lease, run: Run, *, partial: bool) -> None
         await store.judge(lease, run.verdict, told, before.alarm if before else None)
         return
     alarm = drift.judge(profile, known) if known else None
+    if alarm is not None and not run.pages and alarm.cause not in _SEEN:
+        # That a site is down is told by the run's state: there is nothing to hold back, nor to decide on.
+        await store.judge(lease, Verdict.NONE, _empty(), None)
+        return
     if alarm is not None:
         alarm = msgspec.structs.replace(alarm, samples=await _samples(store, run, alarm, facts.barren, sample))
         log.warning("run.suspect", run=run.id, cause=alarm.cause, fields=alarm.fields, because=alarm.because)

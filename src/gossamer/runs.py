@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 import socket
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -14,7 +15,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from gossamer import judging, registry, seeding, settings, urls
+from gossamer import judging, redaction, registry, seeding, settings, urls
 from gossamer.delivery import Deliveries
 from gossamer.engine import Engine
 from gossamer.errors import ConfigError, GossamerError, StoreBusy, StoreError
@@ -46,6 +47,8 @@ LEASE_TTL = 60.0
 #: Knobs that say what a run is; the others may change when it is resumed.
 _NOT_KEPT = ("headers", "proxies", "max_pages", "max_items", "dry_run")
 _IDENTITY = ("scope", "include", "exclude", "depth")
+#: Why runs end that a service leaves for its next start.
+SHUTDOWN = "shutdown"
 #: Reasons of walks that read no page, and did what they should.
 _AS_GOOD_AS_READ = ("unchanged", "fresh", "file")
 
@@ -101,7 +104,15 @@ async def open_parts(store: str, *, archive: bool = False) -> AsyncIterator[Part
     """Open what runs need, to work on a store; with the archive of its pages, if that is asked for."""
     async with AsyncExitStack() as stack:
         path = path_of(store)
-        opened = await stack.enter_async_context(SqliteStore(path))
+        try:
+            opened = await stack.enter_async_context(SqliteStore(path))
+        except StoreBusy:
+            if await _is_served(path):
+                raise StoreBusy(
+                    f"a service works on the store {store}: `gossamer schedule run NAME` asks it for a run, "
+                    "or give another store"
+                ) from None
+            raise
         kept: Archive | None = None
         if archive and path != MEMORY:
             if not await opened.runs(1) and await _has_pages(archive_of(path)):
@@ -112,6 +123,15 @@ async def open_parts(store: str, *, archive: bool = False) -> AsyncIterator[Part
         watchdog = stack.enter_context(Watchdog())
         spool = stack.enter_context(bodies.spool())
         yield Parts(opened, Gate(opened), Fetchers(client, shown), watchdog, spool, kept)
+
+
+async def _is_served(path: str) -> bool:
+    """Whether the process that works on a store is a service's."""
+    try:
+        async with SqliteStore(path, owner=False) as beside:
+            return await beside.served(time.time() - 10)
+    except StoreError:
+        return False
 
 
 async def _has_pages(archive: str) -> bool:
@@ -233,7 +253,7 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             if lasting:
                 await store.promote()  # what a killed process did not get to
                 await judging.hold(store, lease, run, config)
-            scope = Scope(config)
+            scope = Scope(config, parts.gate.orders.budgets)
             ways = await _ways(parts, asked, scraper, run.id)
             engine = Engine(
                 store=store,
@@ -247,22 +267,25 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
                 progress=Progress(run),
                 by_level=scraper.by_level,
                 archive=parts.archive,
+                alone="of" in run.options,
             )
-            log.info("run.start", resumed=resumed is not None, store=asked.store)
+            log.info("run.start", resumed=run.started is not None, store=asked.store)
             await sinks.start()
             engine.progress.listen(sinks.hear)
             watch(Running(run, engine, resumed, sinks))
             await seeding.seed(store, lease, run, scraper, scope, engine, parts.watchdog, trusted=asked.trusted)
             reason = await engine.run(asked.settings.place.grace)
             state, reason = await _ending(store, lease, reason)
-            if lasting:
+            if lasting and state is not RunState.PENDING:
                 await judging.judge(store, lease, state, reason, config)
             # Last of all: who is killed before is resumed, and judged.
             ended = report(await store.end_run(lease, state, reason))
             if lasting:
                 await _prune(parts.archive, asked.settings.place)
             behind = sum(each.items for each in await sinks.finish(asked.settings.place.grace))
-            log.info("run.end", reason=ended.reason, pages=ended.pages, items=ended.items, failed=ended.failed)
+            tell = log.error if state is RunState.FAILED else log.info
+            counts = {"pages": ended.pages, "items": ended.items, "failed": ended.failed}
+            tell("run.end", state=str(state), reason=ended.reason, **counts)
             return msgspec.structs.replace(ended, undelivered=behind)
         except asyncio.CancelledError:
             if ended is None:
@@ -305,6 +328,7 @@ def _limits(config: ScraperConfig) -> dict[str, Any]:
 async def _ways(parts: Parts, asked: Plan, scraper: Scraper, run: int) -> Ways:
     """How the requests of a run go out: to each host with the same face, however often it is resumed."""
     config = asked.settings.config
+    redaction.learn(*scraper.secrets.values(), *(password for _, password in asked.logins.values()))
     addresses = Addresses(private=config.allow_private, resolver=parts.resolver)
     provider = provider_of(config.proxies)
     if provider is not None and provider.stale:
@@ -334,13 +358,25 @@ async def _find_or_make(store: Store, asked: Plan) -> tuple[Run, Pending | None]
         run = await store.unfinished(asked.signature)
     if run is not None:
         return run, await store.pending(run.id)
+    return await store.new_run(draft_of(asked)), None
+
+
+def draft_of(asked: Plan) -> Draft:
+    """A plan as it is written down."""
     scraper = asked.found.scraper
     # In one order, however they were given: runs with the same parameters are known by them.
     params = msgspec.json.decode(msgspec.json.encode(asked.params, order="deterministic"))
     # What gone means must be known when a run is accepted, long after it has ended.
     reading = {**reading_of(scraper), "gone": asked.settings.config.gone}
-    draft = Draft(scraper.name, asked.found.ref, asked.signature, params, _options(asked.settings), reading)
-    return await store.new_run(draft), None
+    return Draft(
+        scraper.name,
+        asked.found.ref,
+        asked.signature,
+        params,
+        _options(asked.settings),
+        reading,
+        trusted=asked.trusted,
+    )
 
 
 def reading_of(scraper: type[Scraper]) -> dict[str, Any]:
@@ -374,8 +410,10 @@ def _owner() -> str:
 
 async def _ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, str]:
     """How a run that does no more has ended, and why."""
-    if reason == "interrupted":
+    if reason in ("interrupted", "cancelled"):
         return RunState.CANCELLED, reason
+    if reason == SHUTDOWN:  # the service ends, and goes on with it when it is started again
+        return RunState.PENDING, reason
     run = await store.run(lease.run)
     assert run is not None
     if reason != "done" and (await store.pending(run.id)).waiting == 0:
@@ -389,7 +427,9 @@ async def _ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, st
 async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
     """Write down that a run could not go on; where even that is impossible, the first error is what matters."""
     try:
-        await store.end_run(lease, RunState.FAILED, f"{getattr(error, 'reason', 'error')}: {error}"[:500])
+        await store.end_run(
+            lease, RunState.FAILED, redaction.text(f"{getattr(error, 'reason', 'error')}: {error}")[:500]
+        )
     except StoreError:
         log.debug("run.end_not_written", run=lease.run)
 
@@ -433,6 +473,11 @@ def report(run: Run) -> Report:
     )
 
 
+def knobs_of(run: Run) -> dict[str, Any]:
+    """The knobs that a run was started with; what else its options say is no knob."""
+    return {name: value for name, value in run.options.items() if name in settings.KNOBS}
+
+
 async def resume_plan(store: Store, run_id: int | None, flags: Mapping[str, Any]) -> Plan:
     """The plan to continue a run: the newest unfinished one if none is named."""
     if run_id is None:
@@ -453,7 +498,7 @@ async def resume_plan(store: Store, run_id: int | None, flags: Mapping[str, Any]
         if what in run.options:
             raise ConfigError(f"run {run.id} is no crawl: say the same `gossamer {how}` again, which does the rest")
     found = registry.load_all(run.ref)[0]
-    return plan(found, run.params, {**run.options, **flags}, run=run.id)
+    return plan(found, run.params, {**knobs_of(run), **flags}, run=run.id)
 
 
 async def _waits(store: Store, run: Run) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gossamer import urls
 from gossamer.settings import ScraperConfig
@@ -13,10 +13,11 @@ from gossamer.traps import Traps
 class Scope:
     """The rules of one run. The start URLs themselves are always inside."""
 
-    def __init__(self, config: ScraperConfig) -> None:
+    def __init__(self, config: ScraperConfig, budgets: Mapping[str, int] | None = None) -> None:
+        """`budgets` are of single hosts, besides what `max_per_host` allows to each."""
         self.kind = config.scope
         #: Whether the pages of each host are counted.
-        self.budgeted = config.max_per_host is not None
+        self.budgeted = config.max_per_host is not None or bool(budgets)
         self._depth = config.depth
         self._include = [re.compile(p) for p in config.include]
         self._exclude = [re.compile(p) for p in config.exclude]
@@ -24,7 +25,7 @@ class Scope:
         self._domains: set[str] = set()
         self._prefixes: tuple[str, ...] = ()
         self._guarded = config.traps
-        self._traps = Traps(config) if config.traps or config.max_per_host is not None else None
+        self._traps = Traps(config, budgets) if config.traps or self.budgeted else None
 
     def count(self, host: str, n: int = 1) -> None:
         """Requests of a host that the run knows already: they count for its budget."""

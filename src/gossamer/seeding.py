@@ -40,8 +40,10 @@ async def seed(
 ) -> None:
     """Put the start requests in, unless an earlier start of this run put in all of them."""
     if run.seeded:
-        scope.start(await store.roots(run.id, by_host=scope.kind != "prefix"))
-        for url in await store.given_hosts(run.id):
+        # A run that fetches again what another one knew goes where that one went.
+        of = int(run.options.get("of", run.id))
+        scope.start(await store.roots(of, by_host=scope.kind != "prefix"))
+        for url in await store.given_hosts(of):
             engine.ways.start(url, typed=trusted)
         for url, told in _logins(scraper):
             engine.ways.start(url, told, typed=trusted)

@@ -263,6 +263,15 @@ def sink_list(value: object) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+def address(value: object) -> str:
+    """Where to listen: `host:port`, or a port on loopback."""
+    text = line(value).strip()
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or not 0 <= int(port) < 65536:
+        raise ValueError("write host:port, like 127.0.0.1:8600, or a port")
+    return f"{host or '127.0.0.1'}:{int(port)}"
+
+
 _RESOURCES = ("stylesheet", "image", "media", "font", "script", "xhr", "fetch", "websocket", "other")
 
 
@@ -314,6 +323,7 @@ _ALWAYS: str | float = "always"
 _ONE_RUN: str | int | float = 1
 _ROOMY: int | None = 10 << 30
 _FOR_EVER: float | None = None
+_NO_FILE: str | None = None
 
 
 def knob(parse: Callable[[object], T], default: T, about: str) -> T:
@@ -323,7 +333,7 @@ def knob(parse: Callable[[object], T], default: T, about: str) -> T:
 
 def _given(name: str, value: object) -> str:
     """A value in a message; not one that may hold secrets."""
-    return "" if name in ("headers", "proxies", "sinks") else f" = {value!r}"
+    return "" if name in ("headers", "proxies", "sinks", "alert_webhooks", "smtp") else f" = {value!r}"
 
 
 def _check(self: Any) -> None:
@@ -463,6 +473,25 @@ class Place:
     scrapers: tuple[str, ...] = knob(lines, (), "scrapers known by name: file.py, file.py:Class or module:Class")
     archive_age: float | None = knob(optional(duration), _FOR_EVER, "how long pages are kept: 90d; none: for ever")
     archive_size: int | None = knob(optional(size), _ROOMY, "room for kept pages, the oldest go first; none: no limit")
+    listen: str = knob(address, "127.0.0.1:8600", "where `gossamer serve` listens: host:port")
+    tls_cert: str | None = knob(optional(line), _NO_FILE, "the certificate to serve with: a PEM file")
+    tls_key: str | None = knob(optional(line), _NO_FILE, "the key of the certificate: a PEM file")
+    behind_proxy: bool = knob(switch, False, "whether a proxy in front of the service ends TLS and says who asks")
+    max_runs: int = knob(width, 4, "runs a service walks at the same time")
+    log_dir: str | None = knob(optional(line), _NO_FILE, "folder for log files; a service uses <store>.logs if not set")
+    # These may hold secrets: no repr shows them.
+    alert_webhooks: tuple[str, ...] = field(
+        default=(),
+        repr=False,
+        metadata={"parse": lines, "about": "URLs that alerts are sent to, as JSON"},
+    )
+    smtp: str | None = field(
+        default=None,
+        repr=False,
+        metadata={"parse": optional(line), "about": "mail server for alerts: smtp://user:password@host:587"},
+    )
+    alert_mail: tuple[str, ...] = knob(lines, (), "mail addresses that alerts are sent to")
+    mail_from: str = knob(line, "gossamer@localhost", "the sender of alerts by mail")
 
     def __post_init__(self) -> None:
         _check(self)
@@ -506,6 +535,8 @@ def _hidden(name: str, value: Any) -> str | None:
     if name == "sinks" and value:
         # A URL may hold credentials, which a run will refuse: here they must not be shown.
         return " ".join("***" if "@" in str(each) else str(getattr(each, "name", each)) for each in value)
+    if name in ("alert_webhooks", "smtp") and value:
+        return f"{len(value)} given" if isinstance(value, tuple) else "given"
     if name == "headers" and any(map(is_secret, value)):
         return ", ".join(f"{k}: {'***' if is_secret(k) else v}" for k, v in value.items())
     return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import time
+from collections.abc import Mapping
 from typing import Protocol
 
 from gossamer import urls
@@ -61,10 +62,11 @@ class Limits(Protocol):
 class Traps:
     """The guard of one run. Ask it last, of links that nothing else drops: what it lets pass is counted."""
 
-    def __init__(self, config: Limits) -> None:
+    def __init__(self, config: Limits, budgets: Mapping[str, int] | None = None) -> None:
         self._guards = config.traps
         self._max_queries = config.max_queries
         self._max_per_host = config.max_per_host
+        self._budgets = budgets or {}
         self._far = time.gmtime().tm_year + YEARS_AHEAD
         #: By a hash, how many: queries of a path, far dates of a host.
         self._queries: dict[int, int] = {}
@@ -83,7 +85,7 @@ class Traps:
             rule = self._traps(url, path, query, slashes)
             if rule is not None:
                 return rule
-        return self.over_budget(url) if self._max_per_host is not None else None
+        return self.over_budget(url) if self._max_per_host is not None or self._budgets else None
 
     def count(self, host: str, pages: int = 1) -> None:
         """Pages of a host that are known already: of earlier starts of the run, or start URLs."""
@@ -94,7 +96,8 @@ class Traps:
     def over_budget(self, url: str) -> str | None:
         """ "host_budget" if enough pages of a URL's host are walked, else None: then it is counted."""
         host = urls.host(url)
-        if self._hosts.get(host, 0) >= (self._max_per_host or 0):
+        most = min((n for n in (self._budgets.get(host), self._max_per_host) if n is not None), default=None)
+        if most is not None and self._hosts.get(host, 0) >= most:
             return "host_budget"
         self.count(host)
         return None

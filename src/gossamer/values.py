@@ -504,6 +504,17 @@ class Run(msgspec.Struct, frozen=True):
     #: What its pages were read with: model, parser, steps with their versions.
     reading: dict[str, Any] = {}
     by_reason: dict[str, int] = {}
+    #: Who asked for it, through which door ("cli", "api", "dashboard", "schedule"), and whether that door is the
+    #: author's own, so that it may start at private addresses.
+    asked_by: str = ""
+    via: str = "cli"
+    trusted: bool = True
+    #: What somebody wants of whoever walks it: "" or "cancel", "accept", "reject".
+    wanted: str = ""
+    #: When it was first walked.
+    started: float | None = None
+    #: Of its items, those that no run had seen before; known when it has ended.
+    new_items: int = 0
 
 
 class Pending(msgspec.Struct, frozen=True):

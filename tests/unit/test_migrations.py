@@ -139,7 +139,7 @@ def upgrade():
     op.add_column("source", sa.Column("grade", sa.Text(), nullable=False, server_default="good"))
     op.execute("update run set reason = 'migrated'")
     {then}
-    op.create_table("schedule", sa.Column("id", sa.Integer(), primary_key=True))
+    op.create_table("hereafter", sa.Column("id", sa.Integer(), primary_key=True))
 """
 
 #: Makes this Gossamer a newer one, whose migrations are in another folder.
@@ -184,7 +184,7 @@ def test_an_old_store_is_brought_up_to_date_with_all_that_is_in_it(store: str, n
         assert db.execute("select version_num from alembic_version").fetchall() == [("9999",)]
         names = dict(form(db))
         assert "grade" in names["source"]
-        assert "schedule" in names
+        assert "hereafter" in names
     assert newer(store).stdout == "migrated\n", "and then it is left as it is"
 
 

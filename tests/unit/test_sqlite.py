@@ -595,6 +595,7 @@ def test_a_hot_statement_never_reads_a_whole_table(name: str) -> None:
                 db.execute("analyze")
             count = HOT[name].count("?")
             names = dict.fromkeys(("run", "token", "now", "limit", "level", "until", "n", "id", "checked"), 1)
+            names |= dict.fromkeys(("success", "failure", "new", "minute", "hour", "trusted"), 1)
             names |= dict.fromkeys(
                 ("first", "last", "heavy", "share", "newer", "late", "times", "seq", "held", "clean"), 1
             )
@@ -637,6 +638,8 @@ TEXTS = dict.fromkeys(
         "limits",
         "blobs",
         "reading",
+        "asked_by",
+        "via",
         "verdict",
         "data",
         "alarm",
@@ -675,8 +678,8 @@ def test_a_page_costs_at_most_three_row_writes_and_one_for_each_new_link(store: 
                 before = mine._db.total_changes
                 await mine.settle(lease, Batch(outcomes=[page(r, known_links) for r in requests], claims=[]))
                 written = mine._db.total_changes - before
-                # A page: its row closed, its item, the sighting of it. A group: lease, run and one reason.
-                assert written <= 3 * len(requests) + 5 * len(requests) + 3
+                # A page: its row closed, its item, the sighting of it. A group: lease, run, minute and one reason.
+                assert written <= 3 * len(requests) + 5 * len(requests) + 4
                 ids = {r.id for r in requests}
                 found = await mine.peek(lease.run, "a.example", 1000, ids)
                 requests = [r for r in found if r.url.endswith("/0")]
@@ -711,11 +714,12 @@ def test_a_group_without_news_runs_no_statement_for_any(store: str) -> None:
 
     async def main() -> None:
         async with SqliteStore(store) as mine:
-            lease, (request,) = await begin(mine, A)
+            lease, (request, other) = await begin(mine, A, A + "2")
+            await mine.settle(lease, Batch(outcomes=[Outcome(other, Ending.DONE)]))  # which asks for the scraper, once
             ran: list[str] = []
             mine._db.set_trace_callback(ran.append)
             await mine.settle(lease, Batch(outcomes=[Outcome(request, Ending.DONE)]))
-            # begin, fence, close, count, reasons, commit
-            assert len([text for text in ran if not text.startswith("--")]) == 6, ran
+            # begin, fence, close, count, count for the minute, reasons, commit
+            assert len([text for text in ran if not text.startswith("--")]) == 7, ran
 
     asyncio.run(main())

@@ -210,6 +210,15 @@ def system_resolver(name: str) -> list[str]:
 _INSIDE = (".internal", ".local", ".localdomain", ".localhost", ".lan", ".home", ".corp", ".intranet", ".home.arpa")
 
 
+def forbidden_host(name: str) -> str | None:
+    """The kind of a host that is not public, as far as that can be told without asking anybody."""
+    literal = _literal(name)
+    if literal is not None:
+        kind = forbidden(literal)
+        return None if kind is None else f"an address that is not public ({kind})"
+    return "a name that only private networks know" if _is_inside(name) else None
+
+
 def _is_inside(name: str) -> bool:
     bare = name.rstrip(".").lower()
     return "." not in bare or bare.endswith(_INSIDE)

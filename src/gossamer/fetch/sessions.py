@@ -116,7 +116,7 @@ class Sessions:
         if kept is None or kept.blocks != session.blocks:
             return
         self.retired += 1
-        log.info("session.retired", session=session.name, host=session.host, uses=kept.uses, why=why[:200])
+        log.info("session.retired", name=session.name, host=session.host, uses=kept.uses, why=why[:200])
         kept.blocks += 1
         kept.turn += 1
         kept.uses = 0

@@ -13,7 +13,7 @@ import msgspec
 
 from gossamer import clock, urls
 from gossamer.errors import Broken, ConnectFailed, FetchError, TimedOut, TlsFailed
-from gossamer.polite import breaker, robots
+from gossamer.polite import breaker, orders, robots
 from gossamer.polite.breaker import Breaker, Policy
 from gossamer.polite.limits import LONGEST, LONGEST_IN_TROUBLE, Bucket
 from gossamer.polite.robots import Robots
@@ -327,6 +327,8 @@ class Gate:
         self._notices: list[Notice] = []
         #: Hosts that share the door of their domain.
         self._shared: set[str] = set()
+        #: What people said of hosts and URLs.
+        self.orders = orders.NONE
 
     async def door(self, host: str, config: ScraperConfig) -> Door:
         """The door of a host, with what is remembered of it, no less polite than `config` asks."""

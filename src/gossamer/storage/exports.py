@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ from gossamer.storage.columns import Columns
 from gossamer.storage.records import GONE, SOURCE, Choice, Rows, record_of
 from gossamer.storage.store import Store
 
-__all__ = ["Written", "record_of", "refuse_store", "write"]
+__all__ = ["Written", "pieces", "record_of", "refuse_store", "write"]
 
 STYLES = ("jsonl", "csv", "parquet")
 _NESTED = (list, dict)
@@ -66,6 +67,27 @@ async def write(
     if cursor is not None and kept is not None:
         cursors.keep(cursor, kept, upto)
     return msgspec.structs.replace(written, unmet=(*written.unmet, *rows.unmet))
+
+
+async def pieces(store: Store, choice: Choice, style: str = "jsonl") -> AsyncIterator[str]:
+    """JSON lines or CSV, piece by piece, for whoever sends them on. Raises ConfigError before the first piece."""
+    _check(choice, style, None, (), None)
+    rows = Rows(store, choice, await store.item_cursor())
+    if style == "jsonl":
+        async for lines in rows.lines():
+            yield "\n".join([*lines, ""])
+        return
+    columns = await _csv_columns(rows)
+    names = columns.names()
+    file = io.StringIO()
+    writer = csv.writer(_Lines(file), lineterminator="\r\n")
+    writer.writerow(names)
+    yield file.getvalue()
+    async for group in rows.groups():
+        file.seek(0)
+        file.truncate()
+        writer.writerows([_cell(record.get(name)) for name in names] for record in group.records)
+        yield file.getvalue()
 
 
 def _check(choice: Choice, style: str, output: Path | None, partition_by: Sequence[str], cursor: Path | None) -> None:
@@ -149,18 +171,23 @@ async def _jsonl(rows: Rows, output: Path | None) -> Written:
 
 async def _csv(rows: Rows, output: Path | None) -> Written:
     """Two readings: the first to learn the columns, since items of one scraper need not have the same fields."""
-    columns = arrow.known_columns(rows)
-    if not rows.choice.fields and rows.choice.what == "items":
-        async for group in rows.groups():
-            columns.meet(group.records)
-    if rows.choice.marks:
-        columns.add(GONE)
+    columns = await _csv_columns(rows)
 
     async def once() -> Written:
         with _text(output) as file:
             return await _csv_rows(rows, file, columns, again=output is not None)
 
     return await _until_it_fits(once, columns)
+
+
+async def _csv_columns(rows: Rows) -> Columns:
+    columns = arrow.known_columns(rows)
+    if not rows.choice.fields and rows.choice.what == "items":
+        async for group in rows.groups():
+            columns.meet(group.records)
+    if rows.choice.marks:
+        columns.add(GONE)
+    return columns
 
 
 async def _csv_rows(rows: Rows, file: TextIO, columns: Columns, *, again: bool) -> Written:

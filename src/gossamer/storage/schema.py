@@ -25,6 +25,8 @@ metadata = MetaData()
 #: Row numbers and sizes: 64 bits everywhere (SQLite's Integer has them, and only it makes a rowid).
 Big = BigInteger().with_variant(Integer(), "sqlite")
 
+WANTED = text("wanted <> ''")
+
 #: One execution of one scraper.
 run = Table(
     "run",
@@ -55,7 +57,24 @@ run = Table(
     Column("verdict", Text, nullable=False, server_default=""),
     # What its pages were read with: model, parser, steps and their versions (JSON).
     Column("reading", Text, nullable=False, server_default="{}"),
+    # Who asked for it, through which door, and whether that door is the author's own.
+    Column("asked_by", Text, nullable=False, server_default=""),
+    Column("via", Text, nullable=False, server_default="cli"),
+    Column("trusted", Integer, nullable=False, server_default="1"),
+    # What somebody wants of whoever walks it: "" or "cancel".
+    Column("wanted", Text, nullable=False, server_default=""),
+    # When it was first walked.
+    Column("started", Float),
+    # How often the process that walked it died of something inside, and whether it was walked alone then.
+    Column("crashes", Integer, nullable=False, server_default="0"),
+    Column("alone", Integer, nullable=False, server_default="0"),
+    # Of its items, those that no run had seen before.
+    Column("new_items", Integer, nullable=False, server_default="0"),
     Index("run_signature", "signature"),
+    Index("run_scraper", "scraper", "id"),
+    Index("run_state", "state", "id"),
+    Index("run_wanted", "id", sqlite_where=WANTED, postgresql_where=WANTED),
+    Index("run_verdict", "verdict", "id"),
 )
 
 #: How often each reason ended a walk, per run.
@@ -86,6 +105,10 @@ WAITING = text("state = 0 and not_before = 0")
 PARKED = text("state = 0 and not_before > 0")
 CLAIMED = text("state = 0 and token is not null")
 ROOTS = text("depth = 0")
+FAILED = text("state = 3")
+UNSENT = text("state = 'waiting'")
+UNSEEN = text("seen is null")
+RULED = text("paused = 1 or budget is not null")
 
 #: The frontier, and the memory of every URL: waiting (0), done (1), skipped (2), failed (3).
 request = Table(
@@ -116,6 +139,8 @@ request = Table(
     Column("started", Float),
     Column("elapsed", Float),
     Index("request_known", "run_id", "digest", unique=True),
+    # For people who look through one run of many. It only ever grows at the end of a run's part: that costs little.
+    Index("request_run", "run_id", "id"),
     Index(
         "request_ready",
         "run_id",
@@ -129,6 +154,7 @@ request = Table(
     Index("request_parked", "run_id", "not_before", sqlite_where=PARKED, postgresql_where=PARKED),
     Index("request_roots", "run_id", "host", sqlite_where=ROOTS, postgresql_where=ROOTS),
     Index("request_claimed", "run_id", sqlite_where=CLAIMED, postgresql_where=CLAIMED),
+    Index("request_failed", "reason", "id", sqlite_where=FAILED, postgresql_where=FAILED),
 )
 
 #: Exchanges that no request row tells of: failed attempts and robots.txt.
@@ -173,6 +199,7 @@ item = Table(
     Column("last_run", Big, nullable=False, server_default="0"),
     Index("item_known", "scraper", "kind", "key", unique=True),
     Index("item_seq", "seq"),
+    Index("item_scraper", "scraper", "id"),
 )
 
 #: What an item was before each change: "changed", "gone" or "back". What it became is what the next change,
@@ -279,6 +306,11 @@ source = Table(
     Column("openings", Integer, nullable=False, server_default="0"),
     Column("open_until", Float, nullable=False, server_default="0"),
     Column("why", Text, nullable=False, server_default=""),
+    # What people said of it: left alone, and the most pages of it that one run may walk.
+    Column("paused", Integer, nullable=False, server_default="0"),
+    Column("budget", Integer),
+    Column("ruled_by", Text, nullable=False, server_default=""),
+    Index("source_ruled", "host", sqlite_where=RULED, postgresql_where=RULED),
     sqlite_with_rowid=False,
 )
 
@@ -336,4 +368,223 @@ visit = Table(
     # What came out of it, requests and items: JSON, compressed (zlib).
     Column("gave", LargeBinary, nullable=False),
     PrimaryKeyConstraint("scraper", "digest"),
+)
+
+#: When a scraper runs by itself: what its file declares, and what people changed.
+schedule = Table(
+    "schedule",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("scraper", Text, nullable=False),
+    Column("declared", Text, nullable=False, server_default="{}"),
+    Column("overrides", Text, nullable=False, server_default="{}"),
+    Column("anchor", Float, nullable=False),
+    Column("next_due", Float),
+    Column("updated", Float, nullable=False),
+    Column("updated_by", Text, nullable=False, server_default=""),
+    PrimaryKeyConstraint("name"),
+    sqlite_with_rowid=False,
+)
+
+#: Each time a schedule came due, once: whoever writes the row first is the one who fires.
+firing = Table(
+    "firing",
+    metadata,
+    Column("schedule", Text, nullable=False),
+    Column("due", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("run_id", Big),
+    Column("detail", Text, nullable=False, server_default=""),
+    PrimaryKeyConstraint("schedule", "due"),
+    Index("firing_at", "at"),
+    sqlite_with_rowid=False,
+)
+
+#: What is known of a scraper over all its runs, counted when a run ends.
+scraper = Table(
+    "scraper",
+    metadata,
+    Column("name", Text, nullable=False),
+    # How a service that knows it loads it.
+    Column("ref", Text, nullable=False, server_default=""),
+    Column("enabled", Integer, nullable=False, server_default="1"),
+    Column("config", Text, nullable=False, server_default="{}"),
+    Column("runs", Integer, nullable=False, server_default="0"),
+    Column("successes", Integer, nullable=False, server_default="0"),
+    Column("failures", Integer, nullable=False, server_default="0"),
+    Column("seconds", Float, nullable=False, server_default="0"),
+    Column("items", Big, nullable=False, server_default="0"),
+    Column("new_items", Big, nullable=False, server_default="0"),
+    Column("last_run", Big),
+    Column("last_state", Text, nullable=False, server_default=""),
+    Column("last_reason", Text, nullable=False, server_default=""),
+    Column("last_ended", Float),
+    Column("last_new", Float),
+    Column("streak", Integer, nullable=False, server_default="0"),
+    Column("breaker", Text, nullable=False, server_default="closed"),
+    Column("openings", Integer, nullable=False, server_default="0"),
+    Column("open_until", Float, nullable=False, server_default="0"),
+    PrimaryKeyConstraint("name"),
+    sqlite_with_rowid=False,
+)
+
+#: What people should hear of; `key` keeps one thing from being told twice.
+alert = Table(
+    "alert",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("scraper", Text, nullable=False, server_default=""),
+    Column("run_id", Big),
+    Column("at", Float, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("body", Text, nullable=False, server_default=""),
+    Column("seen", Float),
+    Index("alert_key", "key", unique=True),
+    Index("alert_unseen", "id", sqlite_where=UNSEEN, postgresql_where=UNSEEN),
+)
+
+#: Each alert on its way to each receiver.
+dispatch = Table(
+    "dispatch",
+    metadata,
+    Column("alert_id", Big, ForeignKey("alert.id"), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("state", Text, nullable=False, server_default="waiting"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("next_at", Float, nullable=False),
+    Column("error", Text, nullable=False, server_default=""),
+    PrimaryKeyConstraint("alert_id", "target"),
+    Index("dispatch_due", "next_at", sqlite_where=UNSENT, postgresql_where=UNSENT),
+    sqlite_with_rowid=False,
+)
+
+#: The events worth keeping, for people to look through.
+event = Table(
+    "event",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("level", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("run_id", Big),
+    Column("scraper", Text, nullable=False, server_default=""),
+    Column("message", Text, nullable=False, server_default=""),
+    Column("data", Text, nullable=False, server_default="{}"),
+    Index("event_run", "run_id", "id"),
+    Index("event_level", "level", "id"),
+    Index("event_scraper", "scraper", "id"),
+)
+
+#: Who did what.
+trail = Table(
+    "trail",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("via", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("target", Text, nullable=False, server_default=""),
+    Column("detail", Text, nullable=False, server_default="{}"),
+    Column("address", Text, nullable=False, server_default=""),
+)
+
+#: People who may log in.
+account = Table(
+    "account",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("created_by", Text, nullable=False, server_default=""),
+    Column("disabled", Float),
+    PrimaryKeyConstraint("name"),
+    sqlite_with_rowid=False,
+)
+
+#: Keys of programs: only their digests.
+token = Table(
+    "token",
+    metadata,
+    Column("id", Big, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("created_by", Text, nullable=False, server_default=""),
+    Column("expires", Float),
+    Column("used", Float),
+    Column("revoked", Float),
+    Index("token_digest", "digest", unique=True),
+)
+
+#: People who are logged in: only the digests of their cookies.
+session = Table(
+    "session",
+    metadata,
+    Column("digest", Text, nullable=False),
+    Column("account", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("seen", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    PrimaryKeyConstraint("digest"),
+    Index("session_account", "account"),
+    sqlite_with_rowid=False,
+)
+
+#: What was settled in each minute, by scraper.
+tick = Table(
+    "tick",
+    metadata,
+    Column("minute", Big, nullable=False),
+    Column("scraper", Text, nullable=False),
+    Column("pages", Integer, nullable=False, server_default="0"),
+    Column("failed", Integer, nullable=False, server_default="0"),
+    Column("retried", Integer, nullable=False, server_default="0"),
+    Column("skipped", Integer, nullable=False, server_default="0"),
+    Column("items", Integer, nullable=False, server_default="0"),
+    Column("size", Big, nullable=False, server_default="0"),
+    PrimaryKeyConstraint("minute", "scraper"),
+    sqlite_with_rowid=False,
+)
+
+#: How often each reason failed a walk, by hour and scraper.
+cause = Table(
+    "cause",
+    metadata,
+    Column("hour", Big, nullable=False),
+    Column("scraper", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("n", Integer, nullable=False, server_default="0"),
+    PrimaryKeyConstraint("hour", "scraper", "reason"),
+    sqlite_with_rowid=False,
+)
+
+#: URLs that people said shall not be fetched.
+mark = Table(
+    "mark",
+    metadata,
+    Column("digest", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("by", Text, nullable=False, server_default=""),
+    Column("at", Float, nullable=False),
+    PrimaryKeyConstraint("digest"),
+    sqlite_with_rowid=False,
+)
+
+#: Processes that walk runs, and what they are at.
+worker = Table(
+    "worker",
+    metadata,
+    Column("name", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("started", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("data", Text, nullable=False, server_default="{}"),
+    PrimaryKeyConstraint("name"),
+    sqlite_with_rowid=False,
 )

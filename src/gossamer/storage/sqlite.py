@@ -15,12 +15,12 @@ import msgspec
 
 from gossamer import urls
 from gossamer.errors import LeaseLost, StoreBusy
-from gossamer.storage import filelock, rows
+from gossamer.storage import counting, filelock, rows
 from gossamer.storage import statements as sql
 from gossamer.storage.sqlite_file import MEMORY, path_of
 from gossamer.storage.sqlite_items import SqliteItems
-from gossamer.storage.store import DEEPEST, Batch, Draft, FetchLine, RobotsNote, Settled, SourceNote, UrlStory
-from gossamer.values import Ending, Lease, Notice, Pending, Request, Run, RunState, Start, Verdict, Visit
+from gossamer.storage.store import DEEPEST, Batch, Draft, FetchLine, Mark, RobotsNote, Settled, SourceNote, UrlStory
+from gossamer.values import Ending, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Verdict, Visit
 
 __all__ = ["MEMORY", "SqliteStore", "path_of"]
 
@@ -44,6 +44,8 @@ class SqliteStore(SqliteItems):
         super().__init__(path, owner=owner)
         #: Owners of leases that live in this process.
         self._alive: set[str] = set()
+        #: Run -> its scraper.
+        self._scrapers: dict[int, str] = {}
         #: Notes that wait for the thread, which more may join, and what their authors wait for.
         self._gathered: tuple[list[SourceNote], asyncio.Future[None]] | None = None
         self._gathering = threading.Lock()
@@ -62,6 +64,9 @@ class SqliteStore(SqliteItems):
             "options": rows.encode(draft.options).decode(),
             "reading": rows.encode(draft.reading).decode(),
             "now": time.time(),
+            "asked_by": draft.asked_by,
+            "via": draft.via,
+            "trusted": draft.trusted,
         }
         with self._transaction() as db:
             made = db.execute(sql.NEW_RUN, row).lastrowid
@@ -101,14 +106,30 @@ class SqliteStore(SqliteItems):
     async def worker(self) -> str | None:
         return f"process {os.getpid()}" if self.owner else await self._do(filelock.holder, self.path)
 
+    async def served(self, since: float) -> bool:
+        """Whether a service has said, since some time, that it walks the runs of this store."""
+        return bool(await self._do(self._one, "select exists (select 1 from worker where at > ?)", since))
+
     async def end_run(self, lease: Lease, state: RunState, reason: str) -> Run:
         def write() -> Run:
             with self._transaction() as db:
                 self._fence(lease)
-                db.execute(sql.RUN_STATE, {"run": lease.run, "state": state, "reason": reason, "ended": time.time()})
+                if state is RunState.PENDING:
+                    db.execute(sql.RUN_STATE, {"run": lease.run, "state": state, "reason": reason, "ended": None})
+                else:
+                    self._count_end(lease.run, state, reason)
                 return _decode_run(self._one(sql.RUN, lease.run))
 
         return await self._do(write)
+
+    def _count_end(self, run_id: int, state: RunState, reason: str) -> None:
+        """Write how a run ended, and count that for its scraper."""
+        now = time.time()
+        self._db.execute(sql.RUN_ENDED, {"run": run_id, "state": state, "reason": reason, "ended": now})
+        run = _decode_run(self._one(sql.RUN, run_id))
+        names = {"run": run_id, "state": state, "reason": reason, "now": now}
+        self._db.execute(counting.KNOW, {"scraper": run.scraper})
+        self._db.execute(counting.ADD, names | _counted(run))
 
     # -- leases ------------------------------------------------------------------------------------------------
 
@@ -125,7 +146,10 @@ class SqliteStore(SqliteItems):
             token = self._one(sql.TAKE_LEASE, run=run_id, owner=owner, until=until)
             db.execute(sql.UNCLAIM, (run_id,))
             db.execute(sql.REDATE, {"run": run_id, "now": time.time()})
-            db.execute(sql.RUN_STATE, {"run": run_id, "state": RunState.RUNNING, "reason": "", "ended": None})
+            known = self._one(sql.RUN, run_id)
+            if known and (run := _decode_run(known)).state in counting.ENDED:
+                db.execute(counting.TAKE_BACK, _counted(run))
+            db.execute(sql.RUN_STARTED, {"run": run_id, "now": time.time()})
             db.execute(sql.START, {"run": run_id, "now": time.time(), "limits": limits})
         self._alive.add(owner)
         return Lease(run=run_id, owner=owner, token=token, until=until)
@@ -249,11 +273,25 @@ class SqliteStore(SqliteItems):
             self._write(sql.LOG, [rows.fetch_row(f) for f in batch.fetches], run=run)
             self._write(sql.REMEMBER, rows.fields(batch.sources))
             self._write(sql.NOTICE, rows.fields(batch.notices), run=run)
-            db.execute(sql.COUNT, {"run": run, "seconds": batch.seconds} | rows.counts(outcomes, items, dropped))
+            counts = rows.counts(outcomes, items, dropped)
+            db.execute(sql.COUNT, {"run": run, "seconds": batch.seconds} | counts)
+            if outcomes:
+                self._count_time(run, outcomes, counts)
             reasons = Counter(o.reason for o in outcomes if o.ending is not Ending.LATER)
             reasons.update(dropped)
             self._write(sql.COUNT_REASONS, reasons, run=run)
         return Settled(fresh=fresh, items=items, dropped=dropped)
+
+    def _count_time(self, run: int, outcomes: Sequence[Outcome], counts: Mapping[str, int]) -> None:
+        """Count a group for its minute and its hour."""
+        scraper = self._scrapers.get(run)
+        if scraper is None:
+            scraper = self._scrapers[run] = self._about(run)[0]
+        now = time.time()
+        self._db.execute(sql.TICK, {"minute": int(now) // 60, "scraper": scraper, **counts})
+        if counts["failed"]:
+            causes = Counter(o.reason for o in outcomes if o.ending is Ending.FAILED)
+            self._write(sql.CAUSES, causes, hour=int(now) // 3600, scraper=scraper)
 
     # -- sources -----------------------------------------------------------------------------------------------
 
@@ -330,6 +368,10 @@ class SqliteStore(SqliteItems):
 
         return await self._do(read)
 
+    async def mark(self, url: str) -> Mark | None:
+        found = await self._do(self._all, sql.MARK, urls.digest(urls.comparable(url)))
+        return Mark(*found[0]) if found else None
+
     async def fetch_log(self, run_id: int | None = None) -> AsyncIterator[FetchLine]:
         # Sorted by one statement: pages of it would each need an index to begin at, and every settle would pay for it.
         statement, names = (sql.FETCH_LOG, {}) if run_id is None else (sql.FETCH_LOG_OF_RUN, {"run": run_id})
@@ -371,3 +413,10 @@ class SqliteStore(SqliteItems):
 def _robots_note(row: tuple[Any, ...]) -> RobotsNote:
     origin, fetched, checked, status, body, closed, _ = row
     return RobotsNote(origin, fetched, checked, status, zlib.decompress(body), closed)
+
+
+def _counted(run: Run) -> dict[str, Any]:
+    """What an ended run counts for its scraper."""
+    success, failure = counting.counts_as(run.state, run.reason, run.verdict)
+    sums = {"seconds": run.seconds, "items": run.items, "new": run.new_items}
+    return {"scraper": run.scraper, "success": success, "failure": failure, **sums}

@@ -17,12 +17,15 @@ from gossamer.errors import ConfigError, LeaseLost, StoreError, StoreTooNew
 from gossamer.storage import filelock, rows
 from gossamer.storage import statements as sql
 from gossamer.storage.migrations import upgrade as migrations
+from gossamer.telemetry import log
 from gossamer.values import Lease
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 MEMORY = ":memory:"
+#: Seconds after which a transaction is told of.
+SLOW = 1.0
 
 
 def path_of(store: str) -> str:
@@ -70,7 +73,7 @@ class SqliteFile:
     def _open(self) -> None:
         if self.path != MEMORY:
             self._find()
-        with self._spoken():
+        with spoken(self.path):
             if not self.owner and self.path != MEMORY:
                 self._connection = self._reader()
                 self._check_version()
@@ -187,22 +190,15 @@ class SqliteFile:
             raise StoreError(f"the store {self.path} is closed")
 
         def call() -> T:
-            with self._spoken():
+            with spoken(self.path):
                 return verb(*args, **kwargs)
 
         return asyncio.get_running_loop().run_in_executor(self._thread, call)
 
     @contextmanager
-    def _spoken(self) -> Iterator[None]:
-        """Turn SQLite's errors into sentences."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreError(_sentence(self.path, error)) from error
-
-    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         db = self._db
+        began = time.monotonic()
         db.execute("begin immediate")
         try:
             yield db
@@ -211,6 +207,7 @@ class SqliteFile:
             if db.in_transaction:
                 db.execute("rollback")
             raise
+        tell_if_slow(self.path, began)
 
     def _one(self, statement: str, *args: Any, **named: Any) -> Any:
         """The first column of the first row."""
@@ -253,6 +250,22 @@ class SqliteFile:
         names = {"run": lease.run, "token": lease.token, "owner": lease.owner, "until": time.time() + ttl}
         if self._db.execute(sql.FENCE, names).rowcount != 1:
             raise LeaseLost(f"run {lease.run} was taken over by another process: nothing of ours was written")
+
+
+def tell_if_slow(path: str, began: float) -> None:
+    """Say that a transaction took long, with its wait for others: whoever wants to know why reads the log."""
+    seconds = time.monotonic() - began
+    if seconds > SLOW:
+        log.info("store.slow", store=path, seconds=round(seconds, 1))
+
+
+@contextmanager
+def spoken(path: str) -> Iterator[None]:
+    """Turn SQLite's errors into sentences."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(_sentence(path, error)) from error
 
 
 def _sentence(path: str, error: sqlite3.Error) -> str:

@@ -23,8 +23,8 @@ pragma temp_store = memory;
 """
 
 NEW_RUN = """
-insert into run (scraper, ref, signature, params, options, reading, state, created)
-values (:scraper, :ref, :signature, :params, :options, :reading, 'pending', :now)
+insert into run (scraper, ref, signature, params, options, reading, state, created, asked_by, via, trusted)
+values (:scraper, :ref, :signature, :params, :options, :reading, 'pending', :now, :asked_by, :via, :trusted)
 """
 
 _RUN = """
@@ -34,6 +34,8 @@ select json_object(
     'seconds', seconds, 'seeded', json(iif(seeded, 'true', 'false')), 'settled', settled, 'pages', pages,
     'items', items, 'failed', failed, 'skipped', skipped, 'retried', retried, 'size', size,
     'rejected', rejected, 'verdict', verdict, 'reading', json(reading),
+    'asked_by', asked_by, 'via', via, 'trusted', json(iif(trusted, 'true', 'false')), 'wanted', wanted,
+    'started', started, 'new_items', new_items,
     'by_reason', (select json_group_object(reason, n) from run_reason where run_id = run.id)
 ) from run
 """
@@ -47,6 +49,27 @@ select exists (select 1 from request indexed by request_ready where run_id = :ru
 """
 
 RUN_STATE = "update run set state = :state, reason = :reason, ended = :ended where id = :run"
+RUN_STARTED = """
+update run set state = 'running', reason = '', ended = null, started = coalesce(started, :now) where id = :run
+"""
+# A wish that came too late is none any more; and what the run brought is known now.
+RUN_ENDED = """
+update run set state = :state, reason = :reason, ended = :ended, wanted = '', new_items = (
+    select count(*) from sighting join item on item.id = item_id
+    where sighting.run_id = run.id and item.first_run = run.id
+) where id = :run
+"""
+TICK = """
+insert into tick (minute, scraper, pages, failed, retried, skipped, items, size)
+values (:minute, :scraper, :pages, :failed, :retried, :skipped, :items, :size)
+on conflict do update set pages = pages + excluded.pages, failed = failed + excluded.failed,
+    retried = retried + excluded.retried, skipped = skipped + excluded.skipped, items = items + excluded.items,
+    size = size + excluded.size
+"""
+CAUSES = """
+insert into cause (hour, scraper, reason, n) select :hour, :scraper, key, value from json_each(:rows)
+where true on conflict do update set n = n + excluded.n
+"""
 FORGET_RUN = "delete from run where id = :run and not exists (select 1 from request where run_id = :run)"
 FORGET_LEASE = "delete from lease where run_id = :run and not exists (select 1 from run where id = :run)"
 FORGET_STARTS = "delete from start where run_id = :run and not exists (select 1 from run where id = :run)"
@@ -310,6 +333,7 @@ select json_object(
 """
 # Plain requests are found by their digest, however the URL is spelled; others, whose digest says more than
 # their URL, by reading all rows: a tenth of a second for a million, and only when a person asks.
+MARK = "select by, at from mark where digest = ?"
 STORIES = f"""{_STORY}
 where request.id in (
     select id from request where run_id in (select id from run) and digest = :digest

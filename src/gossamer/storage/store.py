@@ -36,6 +36,10 @@ class Draft(msgspec.Struct, frozen=True):
     options: dict[str, Any]
     #: What its pages are read with.
     reading: dict[str, Any] = {}
+    #: Who asks for it, through which door, and whether that is the author's own.
+    asked_by: str = ""
+    via: str = "cli"
+    trusted: bool = True
 
 
 class SourceNote(msgspec.Struct, frozen=True):
@@ -276,6 +280,13 @@ class UrlStory(msgspec.Struct, frozen=True):
     held: bool = False
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """That somebody said a URL is not to be fetched any more."""
+
+    by: str
+    at: float
+
+
 class Store(Protocol):
     """Durable memory. Times are seconds since 1970."""
 
@@ -303,8 +314,14 @@ class Store(Protocol):
     async def worker(self) -> str | None:
         """Who works on the store now; None if nobody does, so that a run called running was killed."""
 
+    async def served(self, since: float) -> bool:
+        """Whether a service has said, since some time, that it walks the runs of this store."""
+
     async def end_run(self, lease: Lease, state: RunState, reason: str) -> Run:
-        """Say how a run ended. It can be acquired again if requests still wait."""
+        """Say how a run ended, and count it for its scraper. It can be acquired again if requests still wait.
+
+        Said to be PENDING, it has not ended: whoever looks for work goes on with it.
+        """
 
     # -- leases ------------------------------------------------------------------------------------------------
 
@@ -388,6 +405,9 @@ class Store(Protocol):
 
     async def why(self, url: str) -> list[UrlStory]:
         """What each run knows of a URL, newest run first."""
+
+    async def mark(self, url: str) -> Mark | None:
+        """Who said that a URL is not to be fetched any more; None: nobody did."""
 
     def fetch_log(self, run_id: int | None) -> AsyncIterator[FetchLine]:
         """Every exchange of a run (or of all runs), host by host, in the order they began."""

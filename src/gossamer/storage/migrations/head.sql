@@ -38,7 +38,7 @@ CREATE TABLE run (
     failed INTEGER DEFAULT '0' NOT NULL,
     skipped INTEGER DEFAULT '0' NOT NULL,
     retried INTEGER DEFAULT '0' NOT NULL,
-    size INTEGER DEFAULT '0' NOT NULL, rejected INTEGER DEFAULT '0' NOT NULL, verdict TEXT DEFAULT '' NOT NULL, reading TEXT DEFAULT '{}' NOT NULL,
+    size INTEGER DEFAULT '0' NOT NULL, rejected INTEGER DEFAULT '0' NOT NULL, verdict TEXT DEFAULT '' NOT NULL, reading TEXT DEFAULT '{}' NOT NULL, asked_by TEXT DEFAULT '' NOT NULL, via TEXT DEFAULT 'cli' NOT NULL, trusted INTEGER DEFAULT '1' NOT NULL, wanted TEXT DEFAULT '' NOT NULL, started FLOAT, crashes INTEGER DEFAULT '0' NOT NULL, alone INTEGER DEFAULT '0' NOT NULL, new_items INTEGER DEFAULT '0' NOT NULL,
     PRIMARY KEY (id)
 );
 
@@ -47,7 +47,7 @@ CREATE INDEX run_signature ON run (signature);
 CREATE TABLE source (
     host TEXT NOT NULL,
     last_hit FLOAT NOT NULL,
-    ready_at FLOAT NOT NULL, interval FLOAT DEFAULT '0' NOT NULL, crawl_delay FLOAT DEFAULT '0' NOT NULL, latency FLOAT DEFAULT '0' NOT NULL, breaker TEXT DEFAULT 'closed' NOT NULL, openings INTEGER DEFAULT '0' NOT NULL, open_until FLOAT DEFAULT '0' NOT NULL, why TEXT DEFAULT '' NOT NULL,
+    ready_at FLOAT NOT NULL, interval FLOAT DEFAULT '0' NOT NULL, crawl_delay FLOAT DEFAULT '0' NOT NULL, latency FLOAT DEFAULT '0' NOT NULL, breaker TEXT DEFAULT 'closed' NOT NULL, openings INTEGER DEFAULT '0' NOT NULL, open_until FLOAT DEFAULT '0' NOT NULL, why TEXT DEFAULT '' NOT NULL, paused INTEGER DEFAULT '0' NOT NULL, budget INTEGER, ruled_by TEXT DEFAULT '' NOT NULL,
     PRIMARY KEY (host)
 )
  WITHOUT ROWID;
@@ -268,5 +268,211 @@ CREATE TABLE sink (
 )
  WITHOUT ROWID;
 
-insert into alembic_version (version_num) values ('0003');
+CREATE INDEX run_scraper ON run (scraper, id);
+
+CREATE INDEX run_state ON run (state, id);
+
+CREATE INDEX run_wanted ON run (id) WHERE wanted <> '';
+
+CREATE INDEX run_verdict ON run (verdict, id);
+
+CREATE INDEX request_run ON request (run_id, id);
+
+CREATE INDEX item_scraper ON item (scraper, id);
+
+CREATE INDEX request_failed ON request (reason, id) WHERE state = 3;
+
+CREATE INDEX source_ruled ON source (host) WHERE paused = 1 or budget is not null;
+
+CREATE TABLE schedule (
+    name TEXT NOT NULL,
+    scraper TEXT NOT NULL,
+    declared TEXT DEFAULT '{}' NOT NULL,
+    overrides TEXT DEFAULT '{}' NOT NULL,
+    anchor FLOAT NOT NULL,
+    next_due FLOAT,
+    updated FLOAT NOT NULL,
+    updated_by TEXT DEFAULT '' NOT NULL,
+    PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE firing (
+    schedule TEXT NOT NULL,
+    due FLOAT NOT NULL,
+    at FLOAT NOT NULL,
+    what TEXT NOT NULL,
+    run_id INTEGER,
+    detail TEXT DEFAULT '' NOT NULL,
+    PRIMARY KEY (schedule, due)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX firing_at ON firing (at);
+
+CREATE TABLE scraper (
+    name TEXT NOT NULL,
+    ref TEXT DEFAULT '' NOT NULL,
+    enabled INTEGER DEFAULT '1' NOT NULL,
+    config TEXT DEFAULT '{}' NOT NULL,
+    runs INTEGER DEFAULT '0' NOT NULL,
+    successes INTEGER DEFAULT '0' NOT NULL,
+    failures INTEGER DEFAULT '0' NOT NULL,
+    seconds FLOAT DEFAULT '0' NOT NULL,
+    items INTEGER DEFAULT '0' NOT NULL,
+    new_items INTEGER DEFAULT '0' NOT NULL,
+    last_run INTEGER,
+    last_state TEXT DEFAULT '' NOT NULL,
+    last_reason TEXT DEFAULT '' NOT NULL,
+    last_ended FLOAT,
+    last_new FLOAT,
+    streak INTEGER DEFAULT '0' NOT NULL,
+    breaker TEXT DEFAULT 'closed' NOT NULL,
+    openings INTEGER DEFAULT '0' NOT NULL,
+    open_until FLOAT DEFAULT '0' NOT NULL,
+    PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE alert (
+    id INTEGER NOT NULL,
+    "key" TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    scraper TEXT DEFAULT '' NOT NULL,
+    run_id INTEGER,
+    at FLOAT NOT NULL,
+    title TEXT NOT NULL,
+    body TEXT DEFAULT '' NOT NULL,
+    seen FLOAT,
+    PRIMARY KEY (id)
+);
+
+CREATE UNIQUE INDEX alert_key ON alert ("key");
+
+CREATE INDEX alert_unseen ON alert (id) WHERE seen is null;
+
+CREATE TABLE dispatch (
+    alert_id INTEGER NOT NULL,
+    target TEXT NOT NULL,
+    state TEXT DEFAULT 'waiting' NOT NULL,
+    attempts INTEGER DEFAULT '0' NOT NULL,
+    next_at FLOAT NOT NULL,
+    error TEXT DEFAULT '' NOT NULL,
+    PRIMARY KEY (alert_id, target),
+    FOREIGN KEY(alert_id) REFERENCES alert (id)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX dispatch_due ON dispatch (next_at) WHERE state = 'waiting';
+
+CREATE TABLE event (
+    id INTEGER NOT NULL,
+    at FLOAT NOT NULL,
+    level TEXT NOT NULL,
+    name TEXT NOT NULL,
+    run_id INTEGER,
+    scraper TEXT DEFAULT '' NOT NULL,
+    message TEXT DEFAULT '' NOT NULL,
+    data TEXT DEFAULT '{}' NOT NULL,
+    PRIMARY KEY (id)
+);
+
+CREATE INDEX event_run ON event (run_id, id);
+
+CREATE INDEX event_level ON event (level, id);
+
+CREATE INDEX event_scraper ON event (scraper, id);
+
+CREATE TABLE trail (
+    id INTEGER NOT NULL,
+    at FLOAT NOT NULL,
+    who TEXT NOT NULL,
+    via TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT DEFAULT '' NOT NULL,
+    detail TEXT DEFAULT '{}' NOT NULL,
+    address TEXT DEFAULT '' NOT NULL,
+    PRIMARY KEY (id)
+);
+
+CREATE TABLE account (
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created FLOAT NOT NULL,
+    created_by TEXT DEFAULT '' NOT NULL,
+    disabled FLOAT,
+    PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE token (
+    id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created FLOAT NOT NULL,
+    created_by TEXT DEFAULT '' NOT NULL,
+    expires FLOAT,
+    used FLOAT,
+    revoked FLOAT,
+    PRIMARY KEY (id)
+);
+
+CREATE UNIQUE INDEX token_digest ON token (digest);
+
+CREATE TABLE session (
+    digest TEXT NOT NULL,
+    account TEXT NOT NULL,
+    created FLOAT NOT NULL,
+    seen FLOAT NOT NULL,
+    expires FLOAT NOT NULL,
+    PRIMARY KEY (digest)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX session_account ON session (account);
+
+CREATE TABLE tick (
+    minute INTEGER NOT NULL,
+    scraper TEXT NOT NULL,
+    pages INTEGER DEFAULT '0' NOT NULL,
+    failed INTEGER DEFAULT '0' NOT NULL,
+    retried INTEGER DEFAULT '0' NOT NULL,
+    skipped INTEGER DEFAULT '0' NOT NULL,
+    items INTEGER DEFAULT '0' NOT NULL,
+    size INTEGER DEFAULT '0' NOT NULL,
+    PRIMARY KEY (minute, scraper)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE cause (
+    hour INTEGER NOT NULL,
+    scraper TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    n INTEGER DEFAULT '0' NOT NULL,
+    PRIMARY KEY (hour, scraper, reason)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE mark (
+    digest TEXT NOT NULL,
+    url TEXT NOT NULL,
+    "by" TEXT DEFAULT '' NOT NULL,
+    at FLOAT NOT NULL,
+    PRIMARY KEY (digest)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE worker (
+    name TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    started FLOAT NOT NULL,
+    at FLOAT NOT NULL,
+    data TEXT DEFAULT '{}' NOT NULL,
+    PRIMARY KEY (name)
+)
+ WITHOUT ROWID;
+
+insert into alembic_version (version_num) values ('0004');
 
