@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gossamer import urls
+from gossamer import timetable, urls
 from gossamer.errors import ConfigError
 from gossamer.parse.rules import KIND, RULES_KEYS, Rules
 from gossamer.parse.written import Table, shown
@@ -38,6 +38,15 @@ OWN_KEYS: Mapping[str, str] = {
     "by_level": "true: walk the pages level by level",
     "matches": "regular expressions of URLs that `gossamer run URL` runs it for",
     "volatile": "fields that do not make an item another one when they change",
+    "every": "how much time is between two runs under `gossamer serve`: `6h`; see docs/schedules.md",
+    "cron": "or when they begin, as crontab writes it: `0 6 * * mon-fri`",
+    "timezone": "what the hours of `cron` mean: `Europe/Berlin`; UTC unless given",
+    "jitter": "each of these runs is put off by up to so long",
+    "first_delay": "how long the first of them waits",
+    "misfire": "what becomes of those that were missed: `coalesce`, `skip` or `all`",
+    "overlap": "what becomes of one that comes due while the scraper is at work: `skip` or `queue`",
+    "pause_after": "failed runs in a row after which the scraper backs off; 3 unless given",
+    "silence": "how long there may be no new items before somebody is told",
 }
 #: Of the rules, what the scraper as a whole has.
 _SHARED = ("key", "kind")
@@ -109,6 +118,7 @@ def _own(table: Table, path: Path, rules: Rules, *, starts: bool) -> dict[str, A
     own["by_level"] = table.flag("by_level")
     own["parser"] = table.text("parser")
     own["matches"], own["volatile"] = table.texts("matches"), table.texts("volatile")
+    own |= {name: table.given[name] for name in timetable.ON_SCRAPER if name in table}
     if kind := table.text("kind"):
         if not KIND.fullmatch(kind):
             table.refuse(f"{shown(kind)} cannot be used: write one word", "kind")

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
-from gossamer import declared
+from gossamer import declared, timetable
 from gossamer.declared import Declared
 from gossamer.errors import ConfigError, ReadError
 from gossamer.parse.page import Page
@@ -56,6 +56,24 @@ class Scraper:
     follow: ClassVar[str | tuple[str, ...]] = ()
     #: Regular expressions: `gossamer run URL` runs the registered scraper one of whose patterns matches.
     matches: ClassVar[str | tuple[str, ...]] = ()
+    #: How much time is between two runs under `gossamer serve`: "6h".
+    every: ClassVar[str | float | None] = None
+    #: Or when they begin, as crontab writes it: "0 6 * * mon-fri".
+    cron: ClassVar[str | None] = None
+    #: What the hours of `cron` mean.
+    timezone: ClassVar[str] = "UTC"
+    #: Each of these runs is put off by up to so long: "10m".
+    jitter: ClassVar[str | float] = 0
+    #: How long the first of them waits; as long as `every` unless given.
+    first_delay: ClassVar[str | float | None] = None
+    #: What becomes of those that were missed while no service was there: "coalesce" (one for all), "skip" or "all".
+    misfire: ClassVar[str] = "coalesce"
+    #: What becomes of one that comes due while the scraper is at work: "skip", or "queue".
+    overlap: ClassVar[str] = "skip"
+    #: Failed runs in a row after which the scraper backs off; None: never.
+    pause_after: ClassVar[int | None] = timetable.PAUSE_AFTER
+    #: How long there may be no new items before somebody is told: "2d".
+    silence: ClassVar[str | float | None] = None
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         #: What `--param k=v` gave.
@@ -79,6 +97,7 @@ class Scraper:
         Pipeline(cls)
         try:
             ScraperConfig(**cls.knobs())  # refuses a bad value when the class is made, not when it runs
+            timetable.declared(cls)
         except ConfigError as why:
             raise ConfigError(f"{cls.__name__}.{why}") from None
 
@@ -88,7 +107,7 @@ class Scraper:
         for name, value in vars(cls).items():
             if name.startswith("_") or callable(value) or name in _KNOBS or hasattr(Scraper, name):
                 continue
-            known = [*_KNOBS, "start_urls", "start_sitemaps"]
+            known = [*_KNOBS, "start_urls", "start_sitemaps", *timetable.ON_SCRAPER]
             near = [ALIASES[name]] if name in ALIASES else difflib.get_close_matches(name, known, n=1, cutoff=0.86)
             if near:
                 raise ConfigError(f"{cls.__name__}.{name} is no setting: did you mean {near[0]!r}?")
