@@ -1,0 +1,54 @@
+"""Who walks runs now, as far as rows tell it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+
+from gossamer.storage.desk import Desk
+
+#: Seconds without a heartbeat after which a worker is taken for dead.
+SILENT = 10.0
+#: Workers that are shown.
+MOST_WORKERS = 100
+
+_WORKERS = "select name, pid, started, at, data from worker order by at desc limit :n"
+_ALIVE = "select 1 from worker where at > :since limit 1"
+
+
+class WorkerRow(msgspec.Struct, frozen=True):
+    """A process that walks runs."""
+
+    name: str
+    pid: int
+    started: float
+    #: Its last heartbeat.
+    at: float
+    alive: bool
+    #: What it is at: runs, counters, latency, waits, memory, as its heartbeat tells them.
+    data: dict[str, Any]
+
+
+async def workers(desk: Desk) -> list[WorkerRow]:
+    """Every worker that is remembered, the one that was heard last first."""
+    now = time.time()
+    found = await desk.rows(_WORKERS, n=MOST_WORKERS)
+    return [
+        WorkerRow(name, pid, started, at, at > now - SILENT, object_of(data)) for name, pid, started, at, data in found
+    ]
+
+
+async def anybody_works(desk: Desk) -> bool:
+    """Whether any worker lives."""
+    return await desk.row(_ALIVE, since=time.time() - SILENT) is not None
+
+
+def object_of(data: str | None) -> dict[str, Any]:
+    """A JSON object, empty where there is none."""
+    try:
+        found = msgspec.json.decode(data or "{}")
+    except msgspec.DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
