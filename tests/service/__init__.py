@@ -1,0 +1,1 @@
+"""The service: schedules, REST API, dashboard."""
