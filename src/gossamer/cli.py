@@ -13,8 +13,9 @@ import msgspec
 import typer
 from rich.console import Console
 
-from gossamer import __version__, clock, explain, registry, runs, settings, telemetry, terminal
+from gossamer import __version__, clock, explain, redaction, registry, runs, settings, telemetry, terminal
 from gossamer import urls as addresses
+from gossamer.cli_alerts import alerts_app
 from gossamer.cli_archive import archive_app
 from gossamer.cli_audit import audit_command
 from gossamer.cli_changes import changes_command, rejects_command
@@ -22,12 +23,17 @@ from gossamer.cli_chaos import chaos_command
 from gossamer.cli_drift import drift_command
 from gossamer.cli_export import export_command
 from gossamer.cli_flow import flow_app
+from gossamer.cli_logs import logs_command
 from gossamer.cli_new import new_command
-from gossamer.cli_options import MOST, StoreOption
+from gossamer.cli_options import StoreOption, amount, plainly_shown, run_number
 from gossamer.cli_proxies import proxies_app
 from gossamer.cli_replay import replay_command
+from gossamer.cli_schedule import schedule_app
+from gossamer.cli_serve import serve_command
 from gossamer.cli_sinks import sinks_app
+from gossamer.cli_token import token_app
 from gossamer.cli_try import try_command
+from gossamer.cli_user import user_app
 from gossamer.crawler import crawl_found, crawl_params
 from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.library import wait
@@ -280,7 +286,8 @@ def run_command(
 @app.command()
 def resume(
     run: Annotated[
-        int | None, typer.Argument(max=MOST, metavar="RUN", help="The run's number [the newest unfinished one]")
+        int | None,
+        typer.Argument(parser=run_number, metavar="RUN", help="The run's number [the newest unfinished one]"),
     ] = None,
     store: StoreOption = None,
     rate: Rate = None,
@@ -322,7 +329,13 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
     # A dry run prints items as they come: on one terminal, a picture would be drawn over them.
     items_shown = plans[0].settings.config.dry_run and sys.stdout.isatty()
     screen = Screen(err, quiet=place.quiet, live=not items_shown)
-    telemetry.configure(place.log_level, place.log_format, screen.say if err.is_terminal else telemetry.to_stderr)
+    telemetry.configure(
+        place.log_level,
+        place.log_format,
+        screen.say if err.is_terminal else telemetry.to_stderr,
+        folder=place.log_dir,
+        secrets=redaction.secrets_of(plans[0].settings),
+    )
     code = 0
     current: list[Running] = []
     for asked, ended in zip(plans, wait(_execute(plans, screen, current)), strict=True):
@@ -459,10 +472,16 @@ sources_app = typer.Typer(
 )
 app.add_typer(sources_app, name="sources")
 app.add_typer(proxies_app, name="proxies")
+app.add_typer(schedule_app, name="schedule")
+app.add_typer(alerts_app, name="alerts")
+app.add_typer(token_app, name="token")
+app.add_typer(user_app, name="user")
 app.add_typer(archive_app, name="archive")
 app.add_typer(flow_app, name="flow")
 app.add_typer(sinks_app, name="sinks")
 app.command("audit")(audit_command)
+app.command("serve")(serve_command)
+app.command("logs")(logs_command)
 app.command("changes")(changes_command)
 app.command("drift")(drift_command)
 app.command("rejects")(rejects_command)
@@ -508,7 +527,7 @@ def forget_source(
 @app.command("runs")
 def runs_command(
     store: StoreOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many, newest first", metavar="N")] = 20,
+    limit: Annotated[int, typer.Option(parser=amount, help="How many, newest first", metavar="N")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line")] = False,
 ) -> None:
     """List the runs in a store, newest first."""
@@ -543,7 +562,9 @@ def runs_command(
 
 @app.command()
 def status(
-    run: Annotated[int | None, typer.Argument(max=MOST, metavar="RUN", help="The run's number [the newest]")] = None,
+    run: Annotated[
+        int | None, typer.Argument(parser=run_number, metavar="RUN", help="The run's number [the newest]")
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Show one run: what it did, what waits, and how each host was treated."""
@@ -553,7 +574,7 @@ def status(
 
 @app.command()
 def why(
-    url: Annotated[str, typer.Argument(help="The URL to explain")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The URL to explain")],
     store: StoreOption = None,
 ) -> None:
     """Explain one URL: fetched when, waiting for what, dropped by which rule, which items came out.
@@ -613,6 +634,9 @@ def _version(
     if version:
         typer.echo(f"gossamer {__version__}")
         raise typer.Exit
+
+
+plainly_shown(app)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from gossamer import __version__, importing, registry, settings, terminal
-from gossamer.cli_options import MOST, StoreOption
+from gossamer.cli_options import StoreOption, run_number
 from gossamer.errors import ConfigError
 from gossamer.importing import Imported
 from gossamer.library import wait
@@ -37,7 +37,7 @@ out = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() el
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress")]
 ScraperOption = Annotated[str | None, typer.Option(help="Only pages of this scraper", metavar="NAME")]
-RunOption = Annotated[int | None, typer.Option(max=MOST, help="Only pages of this run", metavar="N")]
+RunOption = Annotated[int | None, typer.Option(parser=run_number, help="Only pages of this run", metavar="N")]
 
 
 @archive_app.callback()

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from gossamer import runs, settings, terminal, urls
 from gossamer.audit import Audit, Auditor, HostAudit
-from gossamer.cli_options import MOST, StoreOption
+from gossamer.cli_options import StoreOption, run_number
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.storage.store import RobotsNote, Store
@@ -25,7 +25,9 @@ MOST_BREACHES = 25
 
 
 def audit_command(
-    run: Annotated[int | None, typer.Argument(max=MOST, metavar="RUN", help="The run's number [all runs]")] = None,
+    run: Annotated[
+        int | None, typer.Argument(parser=run_number, metavar="RUN", help="The run's number [all runs]")
+    ] = None,
     store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, on stdout")] = False,
 ) -> None:

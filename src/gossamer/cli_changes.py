@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from gossamer import diff, runs, settings, terminal
-from gossamer.cli_options import MOST, StoreOption
+from gossamer.cli_options import StoreOption, amount, run_number
 from gossamer.clock import iso
 from gossamer.errors import ConfigError
 from gossamer.library import wait
@@ -32,7 +32,7 @@ def changes_command(
     what: Annotated[
         list[str] | None, typer.Option(help="Only new, changed, gone or back (repeatable)", metavar="WHAT")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many a table shows, newest last", metavar="N")] = 100,
+    limit: Annotated[int, typer.Option(parser=amount, help="How many a table shows, newest last", metavar="N")] = 100,
     store: StoreOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -118,9 +118,11 @@ def _short(value: Any) -> str:
 
 
 def rejects_command(
-    run: Annotated[int | None, typer.Argument(max=MOST, metavar="RUN", help="Only of this run [all runs]")] = None,
+    run: Annotated[
+        int | None, typer.Argument(parser=run_number, metavar="RUN", help="Only of this run [all runs]")
+    ] = None,
     scraper: Annotated[str | None, typer.Option(help="Only of this scraper", metavar="NAME")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many a table shows", metavar="N")] = 100,
+    limit: Annotated[int, typer.Option(parser=amount, help="How many a table shows", metavar="N")] = 100,
     store: StoreOption = None,
     as_json: AsJson = False,
 ) -> None:

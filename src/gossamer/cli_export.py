@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from gossamer import runs, settings
-from gossamer.cli_options import MOST, StoreOption
+from gossamer.cli_options import StoreOption, run_number
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.storage import exports
@@ -36,10 +36,10 @@ class Format(enum.StrEnum):
 
 
 def export_command(
-    what: Annotated[What, typer.Argument(help="pages: every URL and its fate; items: the data")],
+    what: Annotated[What, typer.Argument(metavar="WHAT", help="pages: every URL and its fate; items: the data")],
     store: StoreOption = None,
     scraper: Annotated[str | None, typer.Option(help="Only of this scraper", metavar="NAME")] = None,
-    run: Annotated[int | None, typer.Option(max=MOST, help="Only of this run", metavar="N")] = None,
+    run: Annotated[int | None, typer.Option(parser=run_number, help="Only of this run", metavar="N")] = None,
     kind: Annotated[str | None, typer.Option(help="Only items of this kind", metavar="KIND")] = None,
     since: Annotated[
         str | None, typer.Option(help="Only what is new or changed (pages: fetched) since: 6h, 1d", metavar="AGE")

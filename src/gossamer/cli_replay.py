@@ -14,7 +14,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from gossamer import replay, settings, telemetry, terminal
-from gossamer.cli_options import MOST, StoreOption
+from gossamer.cli_options import StoreOption, amount, run_number
 from gossamer.comparison import Difference, State
 from gossamer.errors import ConfigError
 from gossamer.library import wait
@@ -40,7 +40,8 @@ def replay_command(
     ],
     store: StoreOption = None,
     run: Annotated[
-        int | None, typer.Option(max=MOST, help="Only pages of this run [the newest of each page]", metavar="N")
+        int | None,
+        typer.Option(parser=run_number, help="Only pages of this run [the newest of each page]", metavar="N"),
     ] = None,
     url: Annotated[str | None, typer.Option(help="Only pages whose URL matches", metavar="REGEX")] = None,
     warc: Annotated[
@@ -49,7 +50,7 @@ def replay_command(
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter for the scraper [as its runs had] (repeatable)", metavar="K=V")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="At most so many pages", metavar="N")] = None,
+    limit: Annotated[int | None, typer.Option(parser=amount, help="At most so many pages", metavar="N")] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, max=256, help="Processes that read [one for each core]", metavar="N")
     ] = None,

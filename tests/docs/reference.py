@@ -14,13 +14,14 @@ from typing import Any
 import typer
 
 from gossamer import settings
+from gossamer.api.app import described, make_app
 from gossamer.cli import app
 from gossamer.parse import pipes, rules, sources
 from gossamer.rulefile import OWN_KEYS
 from tests.docs.reading import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
-PAGES = (FOLDER / "cli.md", FOLDER / "settings.md", ROOT / "docs" / "rules.md")
+PAGES = (FOLDER / "cli.md", FOLDER / "settings.md", ROOT / "docs" / "rules.md", FOLDER / "api.md")
 
 _REGION = re.compile(r"(<!-- generated: (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -50,9 +51,31 @@ def _part(name: str) -> str:
         return _settings_table(settings.ScraperConfig)
     if name == "settings of a process":
         return _settings_table(settings.Place)
+    if name == "routes":
+        return _routes()
     if name in OF_RULES:
         return OF_RULES[name]()
     return _command(name, commands()[name])
+
+
+def _routes() -> str:
+    """Every route of the API, as its document has them."""
+    rows = []
+    for path, operations in api_document()["paths"].items():
+        for method, told in operations.items():
+            good = [status for status in told["responses"] if status not in _ANY_ROUTE]
+            scope = "" if told["x-scope"] == "none" else told["x-scope"]
+            rows.append((f"`{method.upper()} {path}`", scope, told["summary"], ", ".join(good)))
+    return _table(("route", "scope", "what", "answers"), rows)
+
+
+#: Answers that the page names once for all routes.
+_ANY_ROUTE = ("400", "401", "403", "413", "429", "500", "503")
+
+
+def api_document() -> dict[str, Any]:
+    """The OpenAPI document: it is the same for every service."""
+    return described(make_app(None))  # type: ignore[arg-type]
 
 
 def _meanings(column: str, meanings: Mapping[str, str]) -> str:

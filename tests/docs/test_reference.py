@@ -14,7 +14,7 @@ from gossamer.parse.parsers import BUILTIN
 from gossamer.rulefile import NOT_HERE, OWN_KEYS
 from tests.docs import reading, reference
 
-CLI, SETTINGS, RULES = reference.PAGES
+CLI, SETTINGS, RULES, API = reference.PAGES
 
 
 @pytest.mark.parametrize("page", reference.PAGES, ids=lambda page: page.name)
@@ -26,6 +26,14 @@ def test_the_generated_parts_say_what_the_program_says(page: Path) -> None:
 def test_every_command_has_a_part_and_a_heading_in_the_reference() -> None:
     assert reference.parts(CLI) == set(reference.commands())
     assert {name.replace(" ", "-") for name in reference.commands()} <= reading.anchors(CLI)
+
+
+def test_every_route_of_the_api_is_in_the_reference() -> None:
+    assert reference.parts(API) == {"routes"}
+    text = API.read_text("utf-8")
+    for path, operations in reference.api_document()["paths"].items():
+        for method in operations:
+            assert f"| `{method.upper()} {path}` |" in text
 
 
 def test_every_option_of_every_command_is_in_the_reference() -> None:
