@@ -700,7 +700,9 @@ def test_an_item_with_its_history_and_who_saw_it(looking: Looking) -> None:
 def test_a_source_with_its_robots_and_notices(looking: Looking) -> None:
     async def work() -> None:
         async with SqliteStore(str(looking.path)) as store:
-            note = SourceNote("a.example", NOW, NOW + 900, 1.5, 3.0, 0.2, "open", 2, NOW + 900, "too many failures")
+            note = SourceNote(
+                "a.example", NOW, NOW + 90_000, 1.5, 3.0, 0.2, "open", 2, NOW + 90_000, "too many failures"
+            )
             await store.remember([note, SourceNote("b.example", NOW, 0.0)])
             await store.keep_robots(RobotsNote("http://a.example", NOW - 9, NOW - 9, 404, b""))
             await store.keep_robots(RobotsNote("http://a.example", NOW - 5, NOW - 5, 200, b"User-agent: *"))
@@ -714,7 +716,7 @@ def test_a_source_with_its_robots_and_notices(looking: Looking) -> None:
     looking.write("update source set paused = 1, budget = 7, ruled_by = 'ann' where host = 'b.example'")
     first, second = looking.wait(lists.sources(looking.desk)).rows
     assert (first.host, first.interval, first.crawl_delay, first.breaker) == ("a.example", 1.5, 3.0, "open")
-    assert first.held_until == pytest.approx(NOW + 900)
+    assert first.held_until == pytest.approx(NOW + 90_000)
     assert first.why == "too many failures"
     assert (first.robots, first.robots_at) == ("rules", NOW - 5)
     assert first.notice is not None
