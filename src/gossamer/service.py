@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import os
 import resource
 import signal
@@ -246,17 +245,10 @@ def bound(listen: str) -> Iterator[socket.socket]:
         yield made
 
 
-def is_loopback(listen: str) -> bool:
-    """Whether only this machine can reach an address."""
-    name = listen.rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost"
-
-
 async def _greet(service: Service, door: socket.socket, say: Callable[[str], None]) -> None:
     """What a person wants to know when it starts: where it is, how to get in, what it found."""
+    from gossamer.api import security
+
     place = service.settings.place
     host, port = place.listen.rpartition(":")[0], door.getsockname()[1]
     scheme = "https" if place.tls_cert else "http"
@@ -275,7 +267,7 @@ async def _greet(service: Service, door: socket.socket, say: Callable[[str], Non
         say("  Log in to the dashboard with it, or send it as `Authorization: Bearer ...`.")
         say(f"    {gossamer} user create NAME{store}     makes people who log in with a password")
         say(f"    {gossamer} token create NAME{store}    makes more tokens\n")
-    if not is_loopback(place.listen) and not service.secure:
+    if not security.on_loopback(place) and not service.secure:
         say(
             "  Warning: everybody who reaches this address can read what is sent, tokens too. Set tls_cert and tls_key,"
             "\n  or put a proxy with TLS in front and set behind_proxy = true."
