@@ -15,7 +15,7 @@ serve: $(VENV)/.installed-service
 
 test: $(VENV)/.installed-tests chromium
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m tests.run
 
 lint: $(VENV)/.installed-tests
 	$(BIN)/ruff check .

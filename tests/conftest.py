@@ -19,6 +19,11 @@ ROOT = Path(__file__).parent.parent
 CORPORA = Path(os.environ.get("GOSSAMER_CORPORA", ROOT.parent / "shared")).resolve()
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Names of tests that are the same in every process: packed bytes hold the time they were packed at."""
+    return f"{argname} of {len(val)} bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def site() -> Iterator[Site]:
     """A local site that serves what the test tells it to."""

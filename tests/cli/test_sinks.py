@@ -32,7 +32,7 @@ class Shop(Scraper):
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("FIRST_WAIT", 0.02), ("LAST_WAIT", 0.1), ("PATIENCE", 0.4), ("LOOK", 0.02)):
+    for name, value in (("FIRST_WAIT", 0.02), ("LAST_WAIT", 0.1), ("PATIENCE", 3.0), ("LOOK", 0.02)):
         monkeypatch.setattr(delivery, name, value)
 
 

@@ -274,6 +274,7 @@ def test_a_url_is_deactivated_and_activated_and_that_asks_first(anna: Visitor, s
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text(url)
     button(dialog, "Cancel").click()
+    expect(dialog).to_have_count(0)
     assert rows(served, "select count(*) from mark") == [(0,)]
     button(page, "Deactivate").click()
     button(dialog, "Deactivate").click()

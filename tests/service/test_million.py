@@ -136,7 +136,9 @@ SEARCHED: list[tuple[Any, dict[str, Any]]] = [
 
 
 def told(listed: tuple[Any, dict[str, Any]]) -> str:
-    return f"{listed[0].__name__} {listed[1]}"
+    """A name that is the same in every process: the values are times of today."""
+    listing, filters = listed
+    return f"{listing.__name__} by {', '.join(filters) or 'nothing'}"
 
 
 @pytest.mark.parametrize("listed", INDEXED, ids=told)
