@@ -26,6 +26,7 @@ from gossamer.settings import Pace
 from gossamer.storage import counting, rows
 from gossamer.storage.desk import Desk, Writing
 from gossamer.storage.store import Draft
+from gossamer.telemetry import log
 from gossamer.trail import Asker
 from gossamer.values import Request, RunState, Verdict
 
@@ -87,14 +88,24 @@ _SCRAPER = "select enabled, config from scraper where name = :name"
 
 
 async def prepare(
-    desk: Desk, found: Found, *, params: Mapping[str, Any] | None = None, knobs: Mapping[str, Any] | None = None
+    desk: Desk,
+    found: Found,
+    *,
+    params: Mapping[str, Any] | None = None,
+    knobs: Mapping[str, Any] | None = None,
+    trusted: bool = False,
 ) -> Draft:
     """A run of a scraper as it would be written down, with what was configured for it. Raises ConfigError.
 
-    Parameters come over the network, so a run that has some may not start at private addresses.
+    Unless they are `trusted`, parameters come over the network: a run that has some may not start at private
+    addresses, and none of them may name a file.
     """
     params, knobs = dict(params or {}), dict(knobs or {})
     check_params(params)
+    for name in params if not trusted else ():
+        if name in found.scraper.local:
+            raise Refused(f"{name} names a file of the machine that walks the run: say it from a shell there")
+    await asyncio.to_thread(_check_by_making, found, params)
     row = await desk.row(_SCRAPER, name=found.scraper.name)
     if row is not None and not row[0]:
         raise NotPossible(f"{found.scraper.name} is disabled: enable it first")
@@ -108,6 +119,18 @@ async def prepare(
     # Whoever walks it knows of budgets only what stands in its row.
     budgets = {name: given[name] for name in ("max_pages", "max_items") if name in given}
     return msgspec.structs.replace(draft, options={**draft.options, **budgets}, trusted=not params)
+
+
+def _check_by_making(found: Found, params: Mapping[str, Any]) -> None:
+    """Have a scraper that says which parameters it takes look at their values. Raises ConfigError."""
+    if not (found.scraper.takes and params):
+        return
+    try:
+        found.scraper(params)
+    except ConfigError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the author's mistake: the run will say it, with the line
+        log.info("scraper.unmade", scraper=found.scraper.name, why=type(error).__name__)
 
 
 async def begin(writing: Writing, draft: Draft, by: Asker, *, seeded: bool = False, alone: bool = True) -> int:
@@ -156,6 +179,8 @@ async def start_all(desk: Desk, catalog: Catalog, *, by: Asker) -> dict[str, int
     answers: dict[str, int | str] = {}
     for name, found in catalog.scrapers.items():
         try:
+            if found.scraper.paused:
+                raise NotPossible(f"{name} ships paused, and runs when it is asked for by name: {found.scraper.paused}")
             answers[name] = await start(desk, found, by=by)
         except ConfigError as why:
             answers[name] = str(why)

@@ -1,4 +1,4 @@
-"""Finding scrapers: by file, by module, by registered name, by URL; and parsers by name."""
+"""Finding scrapers: by file, by module, by name, by pack, by URL; and parsers by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import importlib.util
 import re
 import sys
 import traceback
-from importlib.metadata import entry_points
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -21,10 +22,25 @@ from gossamer.scraper import Scraper
 from gossamer.telemetry import log
 from gossamer.urls import digest
 
-__all__ = ["Found", "find", "load_all", "parser", "parsers", "registered", "scraper_for"]
+__all__ = [
+    "Found",
+    "choose",
+    "find",
+    "load_all",
+    "names",
+    "pack",
+    "packs",
+    "parser",
+    "parsers",
+    "registered",
+    "scraper_for",
+]
 
-#: The entry points by which a package offers scrapers.
+#: The entry points by which a package offers scrapers, and those by which it offers packs of them.
 GROUP = "gossamer.scrapers"
+PACKS = "gossamer.packs"
+#: Every scraper that is registered.
+ALL = "all"
 #: What files of rules are called.
 RULE_FILES = (".toml", ".yaml", ".yml", ".json")
 _URL = re.compile(r"https?://", re.IGNORECASE)
@@ -42,7 +58,9 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def registered(listed: tuple[str, ...]) -> dict[str, Found]:
-    """Scrapers known by name: those listed in the settings, and those installed packages offer."""
+    """Scrapers known by name: those listed in the settings, and those installed packages offer. Packs are not among
+    them unless they are listed: nobody asked for what they collect.
+    """
     found: dict[str, Found] = {}
     for ref in listed:
         try:
@@ -58,23 +76,87 @@ def registered(listed: tuple[str, ...]) -> dict[str, Found]:
     return dict(sorted(found.items()))
 
 
+def packs() -> list[str]:
+    """The names of the packs there are."""
+    return sorted(_packs())
+
+
+def pack(name: str) -> list[Found]:
+    """The scrapers of a pack, as it lists them. Raises ConfigError for one that cannot be loaded."""
+    point = _packs()[name]
+    listed = getattr(_import_module(point.value), "SCRAPERS", None)
+    if not listed or not all(isinstance(each, type) and issubclass(each, Scraper) for each in listed):
+        raise ConfigError(f"the pack {name!r} lists no scrapers: write SCRAPERS = (Mine, ...) in {point.value}")
+    return [Found(each, f"{each.__module__}:{each.__qualname__}") for each in listed]
+
+
+def _packs() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=PACKS)}
+
+
+def _of_packs(text: str) -> list[Found]:
+    """What a pack's name, or the name of one of its scrapers, means; nothing if it is neither."""
+    known = _packs()
+    if text in known:
+        return pack(text)
+    name = text.partition(".")[0]
+    return [each for each in pack(name) if each.scraper.name == text] if name in known else []
+
+
+def choose(text: str, listed: tuple[str, ...] = ()) -> list[Found]:
+    """The scrapers a person means: one as `find` finds it, all of a pack, or "all" that are registered.
+
+    Those that ship paused are left out unless they are meant by name. Raises ConfigError.
+    """
+    if text == ALL:
+        found = list(registered(listed).values())
+    elif text in _packs() and text not in registered(listed):
+        found = pack(text)
+    else:
+        return [find(text, listed)]
+    return [each for each in found if not each.scraper.paused]
+
+
+def names(listed: tuple[str, ...] = ()) -> list[str]:
+    """Every name that `choose` knows."""
+    known = [*registered(listed), ALL, *_packs(), *(each.scraper.name for each in in_packs())]
+    return list(dict.fromkeys(known))
+
+
+def in_packs() -> list[Found]:
+    """The scrapers of all packs; a pack that cannot be loaded is left out, and told of in the log."""
+    found = []
+    for name in packs():
+        try:
+            found += pack(name)
+        except ConfigError as why:  # perhaps somebody else's: it costs only its own scrapers
+            log.warning("pack.broken", pack=name, why=str(why))
+    return found
+
+
 def find(text: str, listed: tuple[str, ...] = ()) -> Found:
     """The scraper a person means: `file.py`, `file.py:Class`, `rules.toml`, `module:Class`, a name, or a URL.
 
-    Name and URL are of registered ones. Raises ConfigError, saying what there is instead.
+    Name and URL are of registered ones, or of those in packs. Raises ConfigError, saying what there is instead.
     """
     if _URL.match(text):
         return scraper_for(text, listed)
     if ":" in text or text.endswith((".py", *RULE_FILES)):
         found = load_all(text)
         if len(found) > 1:
-            names = ", ".join(f"{text}:{each.scraper.__name__}" for each in found)
-            raise ConfigError(f"{text} holds {len(found)} scrapers: choose one of {names}")
+            some = ", ".join(f"{text}:{each.scraper.__name__}" for each in found)
+            raise ConfigError(f"{text} holds {len(found)} scrapers: choose one of {some}")
         return found[0]
     known = registered(listed)
     if text in known:
         return known[text]
-    near = difflib.get_close_matches(text, known, n=1)
+    of_pack = _of_packs(text)
+    if len(of_pack) > 1:
+        some = ", ".join(each.scraper.name for each in of_pack)
+        raise ConfigError(f"{text} is a pack of {len(of_pack)} scrapers: choose one of {some}")
+    if of_pack:
+        return of_pack[0]
+    near = difflib.get_close_matches(text, names(listed), n=1)
     hint = (
         f"did you mean {near[0]!r}?" if near else "give a file (quotes.py) or module:Class, or list it in gossamer.toml"
     )
@@ -82,22 +164,27 @@ def find(text: str, listed: tuple[str, ...] = ()) -> Found:
 
 
 def scraper_for(url: str, listed: tuple[str, ...] = ()) -> Found:
-    """The registered scraper one of whose `matches` a URL matches; of several, the longest pattern counts.
+    """The scraper one of whose `matches` a URL matches; of several, the longest pattern counts.
 
-    Raises ConfigError if there is none.
+    It is a registered one, or else one of a pack. Raises ConfigError if there is none.
     """
-    fitting = [
-        (len(pattern), name, found)
-        for name, found in registered(listed).items()
-        for pattern in _patterns(found.scraper)
-        if re.search(pattern, url[:_LONGEST_URL])
-    ]
+    fitting = _fitting(url, registered(listed).values()) or _fitting(url, in_packs())
     if not fitting:
         raise ConfigError(
             f"no registered scraper is for {url[:200]}: `gossamer list` shows them, `gossamer new NAME {url[:200]}` "
             "writes one, and `gossamer crawl` needs none"
         )
     return max(fitting, key=lambda each: (each[0], each[1]))[2]
+
+
+def _fitting(url: str, some: Iterable[Found]) -> list[tuple[int, str, Found]]:
+    """Scrapers that say they are for a URL, and how long the pattern is that says so."""
+    return [
+        (len(pattern), found.scraper.name, found)
+        for found in some
+        for pattern in _patterns(found.scraper)
+        if re.search(pattern, url[:_LONGEST_URL])
+    ]
 
 
 def _patterns(scraper: type[Scraper]) -> tuple[str, ...]:
@@ -115,7 +202,10 @@ def _patterns(scraper: type[Scraper]) -> tuple[str, ...]:
 
 
 def load_all(ref: str) -> list[Found]:
-    """Every scraper that a file, a module, or one of their classes gives; at least one."""
+    """Every scraper that a file, a module, a pack, or one of their classes gives; at least one."""
+    of_pack = _of_packs(ref) if ":" not in ref else []
+    if of_pack:
+        return of_pack
     if ref.endswith(RULE_FILES):
         return [_rule_file(Path(ref))]
     place, _, name = ref.rpartition(":") if not ref.endswith(".py") else (ref, "", "")

@@ -207,6 +207,7 @@ def plan(
         msgspec.json.encode(given)
     except (TypeError, ValueError) as why:
         raise ConfigError(f"params must be a dict of JSON values: {why}") from None
+    found.scraper.check_params(given)
     read = settings.read(flags, own=found.scraper.knobs(), owner=found.scraper.__name__, prefix=prefix)
     lacking = browser.missing() if read.config.render else None
     if lacking:

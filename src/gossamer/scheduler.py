@@ -182,7 +182,9 @@ class Scheduler:
         if found is None:
             return None, f"no file has a scraper {entry.schedule.scraper!r}"
         try:
-            draft = await asking.prepare(self._desk, found, params=entry.schedule.params)
+            draft = await asking.prepare(
+                self._desk, found, params=entry.schedule.params, trusted=entry.schedule.trusted
+            )
         except ConfigError as why:
             if not isinstance(why, NotPossible):
                 log.warning("schedule.refused", schedule=entry.schedule.name, why=str(why))

@@ -226,12 +226,17 @@ def _differences(
         if scraper in said:
             declared = said[scraper]
             if name != scraper:  # made by hand: when it runs is not for the file to say, all else is
-                declared = {key: value for key, value in declared.items() if key not in TRIGGERS}
+                declared = _besides(declared)
             found += [(name, scraper, declared)] if declared != entry.declared else []
     for name, declared in said.items():
         if name not in known and any(key in declared for key in TRIGGERS):
             found.append((name, name, declared))
     return found
+
+
+def _besides(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says besides when its own schedule runs, and whether."""
+    return {key: value for key, value in declared.items() if key not in (*TRIGGERS, "enabled")}
 
 
 async def _write(
@@ -345,7 +350,7 @@ async def add(desk: Desk, catalog: Catalog, name: str, scraper: str, changes: Ma
         raise NotPossible(f"{name!r} is the name of another scraper: call the schedule otherwise")
     declared = timetable.declared(found.scraper)
     if name != scraper:
-        declared = {key: value for key, value in declared.items() if key not in TRIGGERS}
+        declared = _besides(declared)
     timetable.needs_apscheduler()
     async with desk.writing() as writing:
         if await writing.row(_ONE, name=name) is not None:
@@ -379,7 +384,8 @@ async def pause(desk: Desk, name: str, *, by: Asker) -> Entry:
 
 async def enable(desk: Desk, name: str, *, by: Asker) -> Entry:
     """Let a schedule start runs again. What was missed while it was paused is not made up for."""
-    return await change(desk, name, {"enabled": None}, by=by)
+    ships_paused = not (await get(desk, name)).declared.get("enabled", True)
+    return await change(desk, name, {"enabled": True if ships_paused else None}, by=by)
 
 
 async def run_now(desk: Desk, catalog: Catalog, name: str, *, by: Asker) -> int:
@@ -388,7 +394,7 @@ async def run_now(desk: Desk, catalog: Catalog, name: str, *, by: Asker) -> int:
     found = catalog.get(schedule.scraper)
     if found is None:
         raise NotFound(f"no file has a scraper {schedule.scraper!r}: `gossamer list` shows those there are")
-    draft = await asking.prepare(desk, found, params=schedule.params)
+    draft = await asking.prepare(desk, found, params=schedule.params, trusted=schedule.trusted)
     async with desk.writing() as writing:
         run = await asking.begin(writing, msgspec.structs.replace(draft, trusted=schedule.trusted), by)
         if by.via == "cli":  # runs of the command line are walked by whoever typed it; this one is for the service

@@ -56,6 +56,12 @@ class Scraper:
     follow: ClassVar[str | tuple[str, ...]] = ()
     #: Regular expressions: `gossamer run URL` runs the registered scraper one of whose patterns matches.
     matches: ClassVar[str | tuple[str, ...]] = ()
+    #: The parameters it knows, and what each says: others are refused. Empty: whatever is given.
+    takes: ClassVar[Mapping[str, str]] = {}
+    #: Those of them that name files of this machine: nobody can give them over the network.
+    local: ClassVar[tuple[str, ...]] = ()
+    #: Why it should not run before somebody asks for it by name: its schedule begins paused. Empty: it may.
+    paused: ClassVar[str] = ""
     #: How much time is between two runs under `gossamer serve`: "6h".
     every: ClassVar[str | float | None] = None
     #: Or when they begin, as crontab writes it: "0 6 * * mon-fri".
@@ -76,6 +82,7 @@ class Scraper:
     silence: ClassVar[str | float | None] = None
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        self.check_params(params or {})
         #: What `--param k=v` gave.
         self.params: dict[str, Any] = dict(params or {})
         #: Headers that are sent to the hosts the run starts at, kept in memory only; handlers may change them.
@@ -120,6 +127,15 @@ class Scraper:
             own = {name: getattr(cls.config, name) for name in _KNOBS if name in cls.config.given}
         own.update({name: getattr(cls, name) for name in _KNOBS if hasattr(cls, name)})
         return own
+
+    @classmethod
+    def check_params(cls, params: Mapping[str, Any]) -> None:
+        """Raises ConfigError for a parameter that the scraper does not take."""
+        for name in params if cls.takes else ():
+            if name not in cls.takes:
+                near = difflib.get_close_matches(str(name), cls.takes, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(cls.takes)}"
+                raise ConfigError(f"{cls.name} has no parameter {str(name)[:80]!r}: {hint}")
 
     def start(self) -> Iterable[Request | str] | AsyncIterator[Request | str]:
         """What a run begins with: the start URLs, unless overridden. URLs or Requests."""

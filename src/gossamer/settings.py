@@ -207,6 +207,23 @@ def header_lines(value: object) -> dict[str, str]:
     return dict(value)  # type: ignore[call-overload,no-any-return]
 
 
+def stand_in_hosts(value: object) -> dict[str, str]:
+    """Hosts, and the URL below which another server stands in for each; in the environment, as a JSON object."""
+    if isinstance(value, str):
+        with contextlib.suppress(msgspec.DecodeError):
+            value = msgspec.json.decode(value)
+    ok = isinstance(value, Mapping) and all(
+        isinstance(host, str)
+        and re.fullmatch(r"[^\s/@?#]+", host)
+        and isinstance(url, str)
+        and re.fullmatch(r"https?://[^\s@?#]+", url)
+        for host, url in value.items()
+    )
+    if not ok:
+        raise ValueError('write hosts with the URLs that stand in for them, like {"a.org": "http://127.0.0.1:8000"}')
+    return {host.lower(): url.rstrip("/") for host, url in value.items()}  # type: ignore[attr-defined]
+
+
 def texts(value: object) -> tuple[str, ...]:
     """Several texts that may have spaces; in the environment, as a JSON list."""
     if isinstance(value, str):
@@ -302,6 +319,8 @@ def params(given: list[str] | None) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise ConfigError(f"--param {text!r} cannot be used: write name=value")
+        if name in found:
+            raise ConfigError(f"--param {name} is given twice: give it once")
         found[name] = value
     return found
 
@@ -408,6 +427,13 @@ class ScraperConfig(_Given):
     )
     robots: bool = knob(switch, True, "obey robots.txt")
     allow_private: bool = knob(switch, False, "whether links may lead to loopback, private and link-local addresses")
+    stand_ins: dict[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "parse": stand_in_hosts,
+            "about": "hosts that are asked elsewhere, for trials: host -> URL; * stands for all others",
+        },
+    )
     insecure_hosts: tuple[str, ...] = knob(lines, (), "hosts whose TLS certificate is not verified")
     first_byte: float = knob(duration, 20.0, "seconds until the first byte of an answer")
     max_body: int = knob(size, 10 << 20, "largest body read, decompressed; a longer one fails its page")

@@ -177,7 +177,8 @@ def read_all(given: Mapping[str, object]) -> dict[str, Any]:
 def declared(scraper: Any) -> dict[str, Any]:
     """What a scraper class says of its schedule, where that differs from what holds anyway. Raises ConfigError."""
     said = {name: getattr(scraper, name) for name in ON_SCRAPER}
-    return read_all({name: value for name, value in said.items() if value != _DEFAULTS[name]})
+    found = read_all({name: value for name, value in said.items() if value != _DEFAULTS[name]})
+    return found | ({"enabled": False} if scraper.paused else {})
 
 
 def overlaid(name: str, scraper: str, anchor: float, said: Mapping[str, Any], changed: Mapping[str, Any]) -> Schedule:

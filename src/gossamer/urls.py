@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 import zlib
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, unquote_to_bytes
@@ -156,6 +157,18 @@ def host(url: str) -> str:
     'a.org:444'
     """
     return origin(url).partition("://")[2].partition("?")[0]
+
+
+def stand_in(url: str, stand_ins: Mapping[str, str]) -> str | None:
+    """What stands in for the host of a URL, by the knob `stand_ins`; None: nothing does.
+
+    >>> stand_in("https://a.org/x", {"a.org": "http://127.0.0.1:80/a"}), stand_in("https://b.org/", {"*": "http://c"})
+    ('http://127.0.0.1:80/a', 'http://c/b.org')
+    """
+    name = host(url)
+    if name in stand_ins:
+        return stand_ins[name]
+    return f"{stand_ins['*']}/{name}" if "*" in stand_ins else None
 
 
 def hostname(url: str) -> str:

@@ -136,6 +136,8 @@ def test_the_list_says_what_a_file_says(served: Served, api: httpx.Client) -> No
         "base_url": "http://quotes.test/",
         "max_jobs": None,
         "max_pages": None,
+        "takes": {},
+        "paused": "",
     }
     assert told["broken"] == [{"file": "broken.py", "why": told["broken"][0]["why"]}]
     assert "ValueError" in told["broken"][0]["why"]

@@ -64,6 +64,44 @@ async def count(desk: SqliteDesk, table: str) -> int:
     return int(row[0])
 
 
+CHOOSY = """
+from gossamer import ConfigError, Scraper
+
+class Choosy(Scraper):
+    start_urls = ["https://quotes.example/"]
+    takes = {"season": "A year.", "names": "A file."}
+    local = ("names",)
+
+    def __init__(self, params=None):
+        super().__init__(params)
+        if not str(self.params.get("season", 1)).isdecimal():
+            raise ConfigError("season is no year: write 2024")
+        1 // int(self.params.get("season", 1))
+"""
+
+
+def test_values_that_a_scraper_refuses_are_refused_before_there_is_a_run(store: str, tmp_path: Path) -> None:
+    (tmp_path / "choosy.py").write_text(CHOOSY)
+    found = registry.load_all(str(tmp_path / "choosy.py"))[0]
+
+    async def work(desk: SqliteDesk) -> None:
+        refused = [
+            ({"season": "abc"}, "season is no year: write 2024"),
+            ({"seasn": "2024"}, "did you mean 'season'"),
+            ({"names": "/etc/passwd"}, "names names a file of the machine"),
+        ]
+        for params, told in refused:
+            with pytest.raises(ConfigError, match=told):
+                await asking.start(desk, found, params=params, by=ANNA)
+        assert await count(desk, "run") == 0
+        assert (await asking.prepare(desk, found, params={"names": "a.toml"}, trusted=True)).params
+        assert await asking.start(desk, found, params={"season": 0}, by=ANNA), (
+            "a mistake of the file is the run's to tell"
+        )
+
+    on(store, work)
+
+
 def test_a_start_is_one_pending_run_and_a_second_one_names_it(store: str, found: Found) -> None:
     async def work(desk: SqliteDesk) -> None:
         run = await asking.start(desk, found, params={"year": 2026}, knobs={"max_pages": 5}, by=ANNA)

@@ -430,6 +430,22 @@ def test_a_schedule_that_a_file_no_longer_declares_does_nothing(tmp_path: Path) 
     run(main())
 
 
+def test_a_scraper_that_ships_paused_waits_until_somebody_resumes_it(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with stage(write(tmp_path, "art", every='"6h"', paused='"not yet"'), T0) as on:
+            await on.look(T0 + 7 * HOUR)
+            assert not await on.firings()
+            made = await schedules.add(on.desk, on.catalog, "mine", "art", {"every": "6h"}, by=ME)
+            assert made.schedule.enabled, "who makes one wants it"
+            await schedules.enable(on.desk, "art", by=ME)
+            on.catalog.refresh()
+            await on.look(T0 + 13 * HOUR)
+            assert (await schedules.get(on.desk, "art", on.catalog)).schedule.enabled
+            assert (await schedules.get(on.desk, "mine", on.catalog)).schedule.enabled
+
+    run(main())
+
+
 def test_more_schedules_for_a_scraper_are_added_and_removed(tmp_path: Path) -> None:
     async def main() -> None:
         async with stage(write(tmp_path, "art", every='"6h"', timezone=f'"{BERLIN}"', overlap='"queue"'), T0) as on:

@@ -180,3 +180,19 @@ def test_a_run_beside_a_service_is_told_whom_to_ask(served: Served) -> None:
     assert "gossamer schedule run" in done.stderr
     os.kill(served.pid, signal.SIGTERM)
     assert served.stop() == 0
+
+
+def test_the_demo_serves_the_packs_on_demo_sites(tmp_path: Path) -> None:
+    service = Served(tmp_path, "--demo")
+    try:
+        listed = {each["name"]: each for each in service.get("/api/scrapers/list/")["scrapers"]}
+        assert {"demo.books", "art.cafe", "nba.espn", "jobs.signature"} <= set(listed)
+        assert listed["nba.espn"]["takes"]["season"]
+        assert listed["nba.espn"]["description"]
+        assert listed["nba.stats"]["paused"]
+        status, started = service.call("POST", "/api/scrapers/start/", {"scraper_name": "nba.espn"})
+        assert status == 202
+        ended = service.wait_for(started["job_id"])
+        assert (ended["state"], ended["items"] > 100) == ("finished", True), service.said()
+    finally:
+        service.stop()

@@ -202,7 +202,7 @@ def test_a_connection_is_kept_for_the_next_request(site: Site) -> None:
         async with Client() as client:
             for _ in range(5):
                 line, _ = await client._lines.to(site.url("/"), ScraperConfig(), way)
-                answer = await _send(line, Request(site.url("/")), ScraperConfig(), way)
+                answer = await _send(line, site.url("/"), Request(site.url("/")), ScraperConfig(), way)
                 ports.append(answer.local_addr.port())
                 await answer.bytes()
 

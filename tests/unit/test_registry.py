@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer import registry
+from gossamer import registry, runs
 from gossamer.errors import ConfigError
 
 QUOTES = """
@@ -93,6 +93,78 @@ def test_installed_packages_offer_scrapers_by_name(tmp_path: Path, monkeypatch: 
     monkeypatch.syspath_prepend(tmp_path / "lib")
     assert registry.find("offered").ref == "offered_shop:Quotes"
     assert _refusal("offerd") == "no scraper is called 'offerd': did you mean 'offered'?"
+
+
+PACK = """
+'''Two quiet scrapers and one that ships paused.'''
+from gossamer import Scraper
+
+class One(Scraper):
+    name = "moss.one"
+    takes = {"season": "The year a season ends in."}
+
+class Two(Scraper):
+    name = "moss.two"
+    matches = "moss[.]example"
+
+class Three(Scraper):
+    name = "moss.three"
+    paused = "nobody may ask it yet"
+
+SCRAPERS = (One, Two, Three)
+"""
+
+
+@pytest.fixture
+def moss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package that offers a pack, and another whose pack lists nothing."""
+    _file(tmp_path, PACK, "lib/moss_pack.py")
+    _file(tmp_path, "", "lib/bare_pack.py")
+    _file(tmp_path, "Metadata-Version: 2.1\nName: moss\nVersion: 1\n", "lib/moss-1.dist-info/METADATA")
+    entry = "[gossamer.packs]\nmoss = moss_pack\nbare = bare_pack\n"
+    _file(tmp_path, entry, "lib/moss-1.dist-info/entry_points.txt")
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+
+
+def _names(found: list[registry.Found]) -> list[str]:
+    return [each.scraper.name for each in found]
+
+
+@pytest.mark.usefixtures("moss")
+def test_a_pack_is_all_its_scrapers_but_those_that_ship_paused() -> None:
+    assert {"art", "jobs", "nba", "moss"} <= set(registry.packs())
+    assert _names(registry.choose("moss")) == ["moss.one", "moss.two"]
+    assert _names(registry.choose("moss.three")) == ["moss.three"]
+    assert registry.find("moss.two").ref == "moss_pack:Two"
+    assert registry.load_all("moss_pack:Two")[0].scraper.name == "moss.two"
+    assert registry.find("https://moss.example/x").scraper.name == "moss.two"
+
+
+@pytest.mark.usefixtures("moss")
+def test_packs_run_when_they_are_listed_or_asked_for_and_never_with_all() -> None:
+    assert registry.choose("all") == []
+    assert list(registry.registered(("moss",))) == ["moss.one", "moss.three", "moss.two"]
+    assert list(registry.registered(("moss.one",))) == ["moss.one"]
+    assert _names(registry.choose("all", ("moss",))) == ["moss.one", "moss.two"]
+    assert {"moss", "moss.one", "all", "art"} <= set(registry.names())
+
+
+@pytest.mark.usefixtures("moss")
+def test_what_no_pack_has_is_said() -> None:
+    assert _refusal("moss.tow") == "no scraper is called 'moss.tow': did you mean 'moss.two'?"
+    assert _refusal("moss") == "moss is a pack of 3 scrapers: choose one of moss.one, moss.two, moss.three"
+    assert _refusal("bare") == "the pack 'bare' lists no scrapers: write SCRAPERS = (Mine, ...) in bare_pack"
+
+
+@pytest.mark.usefixtures("moss")
+def test_a_parameter_that_a_scraper_does_not_take_is_refused() -> None:
+    found = registry.find("moss.one")
+    assert runs.plan(found, {"season": "2024"}).params == {"season": "2024"}
+    with pytest.raises(ConfigError, match=r"moss\.one has no parameter 'seasn': did you mean 'season'"):
+        runs.plan(found, {"seasn": "2024"})
+    with pytest.raises(ConfigError, match=r"moss\.one has no parameter 'x': it takes season"):
+        found.scraper({"x": 1})
+    assert runs.plan(registry.find("moss.two"), {"anything": "1"}).params == {"anything": "1"}
 
 
 # --- refused, in one sentence that says what to do ---

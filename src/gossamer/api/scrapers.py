@@ -153,6 +153,10 @@ class Listed(BaseModel):
     base_url: str | None = Field(description="Its first start URL, without a login; secrets of its query are hidden.")
     max_jobs: int | None = Field(description="Items after which a run stops; null: no limit.")
     max_pages: int | None
+    takes: dict[str, str] = Field(description="The parameters it knows, and what each says; empty: any.")
+    paused: str = Field(
+        description="Why it ships paused: its schedule waits for somebody to resume it. Empty: it does not."
+    )
 
 
 class BrokenFile(BaseModel):
@@ -190,6 +194,8 @@ def _listed(found: Found, enabled: bool, config: Mapping[str, Any]) -> Listed:
         base_url=_base_url(found),
         max_jobs=limits.max_items,
         max_pages=limits.max_pages,
+        takes=dict(found.scraper.takes),
+        paused=found.scraper.paused,
     )
 
 

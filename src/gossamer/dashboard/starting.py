@@ -75,6 +75,10 @@ class Starter:
                 "outlined dense autogrow"
             )
             self._params.classes("full-width")
+            for name, about in self.found.scraper.takes.items():
+                Text(f"{name}: {about}", "div", "g-small g-wrap")
+            if self.found.scraper.paused:
+                note(f"It ships paused: {self.found.scraper.paused}", "warn")
             with box("g-row"):
                 self._pages = ui.number("Stop after pages", min=1, precision=0).props("outlined dense clearable")
                 self._items = ui.number("Stop after items", min=1, precision=0).props("outlined dense clearable")

@@ -17,6 +17,7 @@ from typing import Any
 
 import wreq
 
+from gossamer import urls
 from gossamer.errors import Bomb, FetchError, HeadersTooLarge, ProxyFailed, TimedOut, TooLarge, Unsendable
 from gossamer.fetch import faults
 from gossamer.fetch.addresses import Pinned
@@ -59,13 +60,14 @@ class Client:
         """Fetch, without following redirects. Raises FetchError."""
         if request.save is not None:
             return await self._fetch_file(request, request.save, config, way)
-        line, pinned = self._lines.known(request.url, config, way) or await self._lines.to(request.url, config, way)
+        url = _asked_at(request.url, config, way) if config.stand_ins else request.url
+        line, pinned = self._lines.known(url, config, way) or await self._lines.to(url, config, way)
         if way.leave is not None:
             await way.leave()
         started, clock = time.time(), time.monotonic()
         answer = kept = None
         try:
-            answer = await _send(line, request, config, way)
+            answer = await _send(line, url, request, config, way)
             remote, headers, status, length = _opened(answer, line, pinned, config, way)
             wanted = not config.content_types or not 200 <= status < 300 or _wanted(headers, config)
             if length <= config.max_body and wanted:
@@ -88,7 +90,8 @@ class Client:
     async def _fetch_file(self, request: Request, save: str, config: ScraperConfig, way: Way) -> Response:
         """A download: the same, with the body in a file. What is no file (404, a redirect) is as without."""
         path = target(config.files, save)
-        line, pinned = await self._lines.to(request.url, config, way)
+        url = _asked_at(request.url, config, way)
+        line, pinned = await self._lines.to(url, config, way)
         if way.leave is not None:
             await way.leave()
         started, clock = time.time(), time.monotonic()
@@ -96,7 +99,7 @@ class Client:
         async with Download(path, request.url, cap=config.max_download) as download:
             try:
                 extra = download.headers(resume=request.verb == "GET")
-                answer = await _send(line, request, config, way, extra)
+                answer = await _send(line, url, request, config, way, extra)
                 remote, headers, status, _ = _opened(answer, line, pinned, config, way)
                 if status in (200, 206):
                     body, kept = b"", await _save(answer, download, status, headers, config)
@@ -120,11 +123,22 @@ class Client:
 # -- the request -------------------------------------------------------------------------------------------------
 
 
-def _send(line: Line, request: Request, config: ScraperConfig, way: Way, file: Mapping[str, str] | None = None) -> Any:
+def _asked_at(url: str, config: ScraperConfig, way: Way) -> str:
+    """Where a URL is really asked for: at what stands in for its host, if something does."""
+    instead = urls.stand_in(url, config.stand_ins)
+    if instead is None:
+        return url
+    way.addresses.allow(urls.host(instead))  # somebody typed it
+    return instead + url.removeprefix(urls.origin(url))
+
+
+def _send(
+    line: Line, url: str, request: Request, config: ScraperConfig, way: Way, file: Mapping[str, str] | None = None
+) -> Any:
     """What to await for the answer. For a `file`, its headers; it has no limit to its time but its pace."""
     headers = _headers(request, config, way)
     if file is None and request.method is None and request.json is None and request.data is None:
-        return line.client.get(request.url, headers=headers)
+        return line.client.get(url, headers=headers)
     how: dict[str, Any] = {}
     if file is not None:
         headers.update(file)
@@ -136,7 +150,7 @@ def _send(line: Line, request: Request, config: ScraperConfig, way: Way, file: M
     method = _METHODS.get(request.verb)
     if method is None:
         raise Unsendable(f"the method {request.verb!r} is not one we send")
-    return line.client.request(method, request.url, headers=headers, **how)
+    return line.client.request(method, url, headers=headers, **how)
 
 
 def _headers(request: Request, config: ScraperConfig, way: Way) -> dict[str, str]:
