@@ -47,6 +47,10 @@ def export_command(
     where: Annotated[
         str | None, typer.Option(help="Only what fulfils a condition: \"price > 10 and name ~ 'x'\"", metavar="FILTER")
     ] = None,
+    unique: Annotated[
+        str | None,
+        typer.Option(help="Of items that say the same in this field, only the first seen", metavar="NAME"),
+    ] = None,
     fields: Annotated[
         str | None, typer.Option(help="Only these fields, in this order: title,offers.price", metavar="NAMES")
     ] = None,
@@ -78,6 +82,7 @@ def export_command(
     gossamer export items > items.jsonl
     gossamer export items --scraper quotes -o quotes.csv
     gossamer export items --where "price < 10 and tags in ('new', 'sale')" --fields title,price
+    gossamer export items --kind opportunity --unique fingerprint
     gossamer export items --format parquet --partition-by kind -o data
     gossamer export items --cursor last.json -o new.jsonl
     gossamer export pages --run 3 --format csv
@@ -89,6 +94,7 @@ def export_command(
         kind=kind,
         since=since_of(since),
         where=where,
+        unique=unique,
         fields=_names(fields),
         gone=gone,
         held=held,
@@ -106,7 +112,7 @@ def export_command(
             return await exports.write(opened, choice, chosen, output, partition_by=_names(partition_by), cursor=cursor)
 
     try:
-        _tell(wait(write()), what, output)
+        _tell(wait(write()), what, output, kind)
     except OSError as error:
         # What is left to be flushed when we end could not be written either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -138,7 +144,9 @@ async def _check_known(store: Store, choice: Choice) -> None:
             raise ConfigError(f"no run of a scraper {choice.scraper!r} is in this store: there are {there}")
 
 
-def _tell(written: exports.Written, what: str, output: Path | None) -> None:
+def _tell(written: exports.Written, what: str, output: Path | None, kind: str | None) -> None:
+    if kind and not written.rows:
+        typer.echo(f"note: there was no item of the kind {kind!r} to write: is it spelled so?", err=True)
     for name in written.unmet:
         typer.echo(f"note: nothing has a field {name!r}", err=True)
     if output is not None:

@@ -26,6 +26,7 @@ def to_frame(
     kind: str | None = None,
     since: str | float | datetime | None = None,
     where: str | None = None,
+    unique: str | None = None,
     fields: Iterable[str] = (),
     gone: bool = False,
     source: bool = False,
@@ -35,9 +36,10 @@ def to_frame(
     """The items in a store as a DataFrame, a column for each field, in the order first seen.
 
     `store` is a path; without it, the one the settings name. `where` is a filter such as "price > 10", `since` an age
-    such as "1d" or a time. `dates` are fields whose texts become times, in UTC; what is no date becomes null there.
-    With `source`, columns tell where items come from. `engine` is "pandas", "polars", or "auto" for the one that is
-    installed. Raises ConfigError if it is not, StoreError if there is no store.
+    such as "1d" or a time; of items that say the same in the field `unique`, the first seen is kept. `dates` are fields
+    whose texts become times, in UTC; what is no date becomes null there. With `source`, columns tell where items come
+    from. `engine` is "pandas", "polars", or "auto" for the one that is installed. Raises ConfigError if it is not,
+    StoreError if there is no store.
     """
     library = _engine(engine)
     choice = Choice(
@@ -46,6 +48,7 @@ def to_frame(
         kind=kind,
         since=since_of(since),
         where=where,
+        unique=unique,
         fields=_names("fields", fields),
         gone=gone,
         source=source,

@@ -17,6 +17,7 @@ from gossamer.errors import ConfigError
 from gossamer.registry import Found
 from gossamer.runs import Plan, Report, Running
 from gossamer.scraper import Scraper
+from gossamer.storage.records import Unique
 from gossamer.storage.store import Wanted
 from gossamer.values import Outcome
 
@@ -83,17 +84,25 @@ async def stream(
 
 
 def items(
-    store: str | None = None, *, run: int | None = None, scraper: str | None = None, kind: str | None = None
+    store: str | None = None,
+    *,
+    run: int | None = None,
+    scraper: str | None = None,
+    kind: str | None = None,
+    unique: str | None = None,
 ) -> list[dict[str, Any]]:
     """The records in a store, in the order first seen: of one run, scraper or kind, or all.
 
-    `store` is a path; without it, the one the settings name. Raises StoreError if there is none.
+    `store` is a path; without it, the one the settings name. Of records that say the same in the field `unique`, the
+    first seen is kept. Raises StoreError if there is no store.
     """
+    only = Unique(unique) if unique is not None else None
     path = settings.read({"store": store} if store else {}, prefix="").place.store
 
     async def read() -> list[dict[str, Any]]:
         async with runs.open_store(path) as opened:
-            return [item.record() async for item in opened.items(Wanted(run=run, scraper=scraper, kind=kind))]
+            found = [item.record() async for item in opened.items(Wanted(run=run, scraper=scraper, kind=kind))]
+        return found if only is None else [record for record in found if only.first(record)]
 
     return call(read)
 

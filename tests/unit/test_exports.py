@@ -17,6 +17,7 @@ from unittest.mock import ANY
 
 import pytest
 
+import gossamer
 from gossamer import clock
 from gossamer.errors import ConfigError
 from gossamer.pipeline import item_of
@@ -415,6 +416,57 @@ def test_every_kind_of_line_end_survives_csv(store: str) -> None:
     with Path("out").open(encoding="utf-8", newline="") as file:
         assert [row["text"] for row in csv.DictReader(file)] == odd
     assert b"\r\n0" not in Path("out").read_bytes()
+
+
+# -- one of each -----------------------------------------------------------------------------------------------
+
+CALLS = [
+    {"id": 1, "print": "a", "at": {"site": "x"}},
+    {"id": 2, "print": None, "at": {"site": "y"}},
+    {"id": 3, "print": "a", "at": {"site": "x"}},
+    {"id": 4, "at": {}},
+    {"id": 5, "print": "b", "at": {"site": "y"}},
+    {"id": 6, "print": ["b"]},
+    {"id": 7, "print": ""},
+]
+
+
+@pytest.mark.parametrize("style", ["jsonl", "csv", "parquet"])
+def test_of_items_that_say_the_same_in_a_field_the_first_seen_is_written(store: str, style: str) -> None:
+    fill(store, CALLS[:3])
+    fill(store, CALLS[3:], scraper="other")
+    assert written(store, style, Path("out"), unique="print").rows == 6
+    ids = [1, 2, 4, 5, 6, 7]
+    if style == "jsonl":
+        assert [json.loads(line)["id"] for line in Path("out").read_text().splitlines()] == ids
+    assert [each["id"] for each in gossamer.items(store, unique="print")] == ids
+
+
+def test_one_of_each_looks_at_what_the_filter_left_and_where_a_path_leads(store: str) -> None:
+    fill(store, CALLS)
+    written(store, "jsonl", Path("out"), unique="at.site", where="id > 1", fields=("id",))
+    assert Path("out").read_text().split() == ['{"id":2}', '{"id":3}', '{"id":4}', '{"id":6}', '{"id":7}']
+    written(store, "jsonl", Path("out"), unique="_kind")
+    assert Path("out").read_text().count("\n") == 1
+    assert written(store, "jsonl", Path("out"), unique="no-such").unmet == ("no-such",)
+    assert gossamer.to_frame(store, unique="at.site")["id"].tolist() == [1, 2, 4, 6, 7]
+
+
+def test_what_is_gone_does_not_stand_for_what_is_there(store: str) -> None:
+    fill(store, CALLS[:1])
+    fill(store, CALLS[1:2])
+    fill(store, CALLS[2:3], scraper="other")
+    assert written(store, "jsonl", Path("out"), unique="print", gone=True).rows == 3
+
+
+def test_one_of_each_is_refused_where_it_cannot_be_kept(store: str) -> None:
+    fill(store, CALLS)
+    with pytest.raises(ConfigError, match="--unique out"):
+        written(store, "jsonl", Path("out"), cursor=Path("c"), unique="print")
+    with pytest.raises(ConfigError, match="are for items"):
+        written(store, "jsonl", Path("out"), what="pages", unique="print")
+    with pytest.raises(ConfigError, match="name of a field"):
+        gossamer.items(store, unique=" ")
 
 
 # -- memory ----------------------------------------------------------------------------------------------------

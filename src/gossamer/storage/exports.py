@@ -94,8 +94,9 @@ def _check(choice: Choice, style: str, output: Path | None, partition_by: Sequen
     pages = choice.what == "pages"
     wrong = {
         "--held needs --run N: `gossamer drift` lists the runs that are held back": choice.held and choice.run is None,
-        "--kind, --gone, --held, --source and --cursor are for items, not for pages": pages
-        and (choice.kind or choice.gone or choice.held or choice.source or cursor),
+        "--kind, --gone, --held, --source, --unique and --cursor are for items, not for pages": pages
+        and (choice.kind or choice.gone or choice.held or choice.source or choice.unique or cursor),
+        "--cursor gives what happened since, of whichever source: leave --unique out": cursor and choice.unique,
         "--cursor follows all that happens: leave --run, --since and --held out": cursor
         and (choice.run is not None or choice.since is not None or choice.held),
         "Parquet cannot be written to stdout: give a file with -o": style == "parquet" and output is None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -82,6 +83,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     since: float | None = None
     #: A filter: see `filters`.
     where: str | None = None
+    #: A field or path: of items that say the same there, the first seen.
+    unique: str | None = None
     #: Fields or paths to keep, in this order; none: all.
     fields: tuple[str, ...] = ()
     #: With items that are gone, marked as `_gone`.
@@ -110,6 +113,29 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset({GONE} if self.marks else ()) | (SOURCE_TIMES & set(self.fields))
 
 
+class Unique:
+    """Tells the first record that says something in a field from those that say the same after it."""
+
+    def __init__(self, name: str) -> None:
+        """Raises ConfigError for no name."""
+        if not name.strip():
+            raise ConfigError("unique wants the name of a field, like fingerprint or offers.sku")
+        self.path = Path(name)
+        self._met: set[bytes] = set()
+
+    def first(self, record: dict[str, Any]) -> bool:
+        """Whether nobody said the same before. Records without the field, or with nothing in it, are all first."""
+        value = self.path.find(record)
+        if value is MISSING or value is None or value == "" or value == []:
+            return True
+        # 16 bytes of each value are enough to know it again, and all that is kept of it.
+        known = hashlib.blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=16).digest()
+        if known in self._met:
+            return False
+        self._met.add(known)
+        return True
+
+
 class Group(msgspec.Struct, frozen=True):
     """Some records."""
 
@@ -128,7 +154,9 @@ class Rows:
         self._upto = upto
         self._filter = Filter(choice.where) if choice.where is not None else None
         self._fields = [Path(name) for name in choice.fields]
-        self._unmet = {path.name: path for path in (*self._fields, *(self._filter.paths if self._filter else ()))}
+        self._unique = Unique(choice.unique) if choice.unique is not None else None
+        looked_at = (*(self._filter.paths if self._filter else ()), *((self._unique.path,) if self._unique else ()))
+        self._unmet = {path.name: path for path in (*self._fields, *looked_at)}
         #: Whether there was any record, chosen or not.
         self.seen = False
         self._sourced = choice.source or bool(choice.extra) or any(name.startswith("_") for name in self._unmet)
@@ -144,6 +172,8 @@ class Rows:
 
     async def groups(self) -> AsyncIterator[Group]:
         """Records that were chosen, in the order of the store."""
+        if self.choice.unique is not None:
+            self._unique = Unique(self.choice.unique)  # each reading begins anew
         if self.choice.what == "pages":
             async for group in self._pages():
                 yield group
@@ -157,7 +187,7 @@ class Rows:
 
     async def lines(self) -> AsyncIterator[list[str]]:
         """The same as JSON."""
-        if self.choice.what == "pages" or self._filter or self._fields or self._sourced:
+        if self.choice.what == "pages" or self._filter or self._fields or self._sourced or self._unique:
             encode = msgspec.json.Encoder().encode
             async for group in self.groups():
                 yield [encode(record).decode() for record in group.records]
@@ -208,6 +238,9 @@ class Rows:
         source = source_of(item) if self._sourced else {}
         whole = made | source if source else made
         if not self._passes(whole):
+            return None
+        # What is gone does not stand for what is still there.
+        if self._unique is not None and item.gone is None and not self._unique.first(whole):
             return None
         if self._fields:
             made = self._cut(whole)
