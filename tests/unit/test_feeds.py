@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.errors import ReadError
 from gossamer.parse.feeds import Enclosure, Entry, read
 from gossamer.parse.page import Page
 
@@ -248,12 +249,14 @@ def test_no_entity_is_expanded_and_no_file_is_read() -> None:
         "<rss><channel><item>" + "<a>" * 100_000,
         "<rss><channel><item>" + "<!--" * 100_000,
         "<rss><channel><item>" + "<![CDATA[" * 100_000,
-        "<rss><channel><item><title>" + "<" * 200_000,
         "<rss><channel><item><title>" + "&" * 200_000,
+        "<rss><channel>" + "<a>" * 95 + "</b>" * 1_000_000,
+        "<rss><channel>" + "<a>" * 99 + "<item>" * 500_000,
+        "<rss><channel><item>" + "<!>" * 300_000,
         "<rss " + "a='" * 100_000 + ">",
         "<rss " + "xmlns:a='b' " * 50_000 + "><channel><item>",
         "<rss>" + "<!DOCTYPE [>" * 50_000,
-        "<rss><channel><item><description>" + "<img " * 50_000,
+        "<rss><channel><item><description>" + "&lt;img " * 50_000,
         "<rss><channel>" + "<item xml:base='a/'><link>x</link>" * 20_000,
     ],
 )
@@ -261,6 +264,21 @@ def test_a_hostile_feed_costs_little(body: str) -> None:
     began = time.process_time()
     assert len(entries(body, "application/rss+xml")) <= 10_000
     assert time.process_time() - began < 24
+
+
+@pytest.mark.parametrize("junk", ["<", "< ", "<1", "<a", "</", "<img "])
+def test_what_goes_on_as_no_markup_is_no_feed(junk: str) -> None:
+    body = "<rss><channel><item><title>" + junk * (9_000_000 // len(junk))
+    began = time.process_time()
+    with pytest.raises(ReadError, match="it is no XML"):
+        entries(body, "application/rss+xml")
+    assert time.process_time() - began < 6  # about 0.3 s; a step for each < would take 15
+
+
+def test_a_sign_that_begins_nothing_is_text() -> None:
+    assert item("<title>1 < 2 << 3 &lt; 4 <5</title>").title == "1 < 2 << 3 < 4 <5"
+    code = "<description>" + "if a < b: c << d " * 5_000 + "</description>"
+    assert "if a < b: c << d" in (item("<title>x</title>" * 20_000 + code).summary or "")
 
 
 @given(

@@ -408,3 +408,44 @@ def test_the_last_day_to_apply_may_stand_in_a_sentence(said: str, want: str | No
     )
     (found,) = read(page)
     assert (found.title, found.deadline) == ("Bookbinder", want)
+
+
+# --- what is over, and what only speaks of it ---
+
+
+@pytest.mark.parametrize(
+    ("line", "closed"),
+    [
+        ("Sorry, this position has been filled.", True),
+        ("Diese Stelle ist bereits besetzt.", True),
+        ("L'offre a expiré", True),
+        ("No longer accepting applications", True),
+        ("We take applications until the position is filled.", False),
+        ("Once the role has been filled, we tell everybody.", False),
+        ("Open until the position is filled. Apply today.", False),
+        ("We know the way. This job is closed.", True),
+    ],
+)
+def test_whether_a_posting_is_over(line: str, closed: bool) -> None:
+    said = posting().replace("</body>", f"<p>{line}</p></body>")
+    assert one(said).closed is closed
+
+
+def test_a_line_that_a_page_hides_closes_nothing() -> None:
+    said = posting().replace("</body>", "<p hidden>This job has expired</p><p>Come and bake.</p></body>")
+    assert one(said).closed is False
+    assert one(said.replace("Come and bake.", "This job is no longer available")).closed is True
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("<p>Bake.</p>\n<p>Sell\nbread.</p>", "Bake.\nSell bread."),
+        ("Bake & sell.\nClean.", "Bake & sell.\nClean."),
+        ("Bake <b>bread</b>.\n\nSell <a\nhref='/x'>it</a>.", "Bake bread.\nSell it."),
+        ("Bake.<br>\nSell.", "Bake.\nSell."),
+        ("Fewer than 3 < 5\nof us", "Fewer than 3 < 5\nof us"),
+    ],
+)
+def test_a_description_has_a_line_for_each_paragraph(text: str, want: str) -> None:
+    assert one(posting(description=text)).description == want

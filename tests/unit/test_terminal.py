@@ -61,7 +61,7 @@ def test_where_there_is_no_terminal_a_line_comes_now_and_then(
 
 def test_cells_that_do_not_fit_are_left_out_whole() -> None:
     cells = [Text("one"), Text("two"), Text("three")]
-    assert str(terminal._fit(cells, 12)).split() == ["one", "two"]
+    assert str(terminal._fit(cells, [3, 3, 5], 12)).split() == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,27 @@ def test_commands_are_shown_as_a_shell_takes_them(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("sys.argv", ["/no/such/gossamer"])
     assert terminal.program() == "gossamer"
+
+
+@pytest.mark.parametrize("soft_wrap", [False, True])
+def test_a_table_leaves_out_its_least_columns_where_there_is_no_room(soft_wrap: bool) -> None:
+    columns = ("host", "pages", "bytes", "pace", "notes")
+    rows = [("a.example.org", 1200, "1.0 KB", "2.0/s", "robots.txt asks for 2 s between requests")]
+
+    def printed(width: int) -> list[str]:
+        told = io.StringIO()
+        made = terminal.table("", columns, rows, numbers=columns[1:4], least=("pace", "bytes"))
+        Console(file=told, width=width).print(made, soft_wrap=soft_wrap)
+        return [line.rstrip() for line in told.getvalue().splitlines()]
+
+    assert printed(200) == [
+        " host           pages   bytes   pace  notes",
+        " a.example.org  1,200  1.0 KB  2.0/s  robots.txt asks for 2 s between requests",
+    ]
+    assert printed(60) == [
+        " host           pages   bytes  notes",
+        " a.example.org  1,200  1.0 KB  robots.txt asks for 2 s",
+        "                               between requests",
+        " in a wider window: pace",
+    ]
+    assert printed(50)[-1] == " in a wider window: bytes, pace"

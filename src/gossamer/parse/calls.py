@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from itertools import islice
 from typing import Final, NamedTuple
 
 from gossamer.parse import clean, prices
@@ -18,6 +19,8 @@ __all__ = ["Call", "apply_by", "call", "kind_of", "speaks_of_calls"]
 
 #: Letters of a text that are looked at.
 LONGEST: Final = 30_000
+#: Dates, words for a fee, and amounts of one text that are looked at: no call has so many.
+_MOST: Final = 40
 
 
 class Call(NamedTuple):
@@ -98,7 +101,7 @@ def _dates(text: str, dates: PageDates) -> tuple[str | None, str | None, int]:
     best: tuple[int, str] | None = None
     previous = 0
     sort, sure = "other", 0
-    for found in dates.all(text):
+    for found in islice(dates.all(text), _MOST):
         between = text[previous : found.start]
         if not (previous and _RANGE.fullmatch(between)):
             sort, sure = _sort(text, found, previous)
@@ -204,7 +207,7 @@ _AWARD: Final = re.compile(
 
 def _fee(text: str, country: str | None) -> tuple[str | None, str | None]:
     """What it costs to take part: the first amount that stands with words for a fee."""
-    for cue in _FEE.finditer(text):
+    for cue in islice(_FEE.finditer(text), _MOST):
         before, after = text[max(cue.start() - 30, 0) : cue.start()], text[cue.end() : cue.end() + 90]
         if found := _FREE.search(text[max(cue.start() - 20, 0) : cue.end() + 12]):
             return "0", None
@@ -220,7 +223,7 @@ def _fee(text: str, country: str | None) -> tuple[str | None, str | None]:
 def _award(text: str, country: str | None) -> tuple[str | None, str | None]:
     """What can be won, or is paid: the largest amount that stands with words for it."""
     found: list[tuple[Decimal, str, str | None]] = []
-    for money in _MONEY.finditer(text):
+    for money in islice(_MONEY.finditer(text), _MOST):
         around = text[max(money.start() - 60, 0) : money.end() + 40]
         near = _last_sentence(text[max(money.start() - 30, 0) : money.start()]) + text[money.end() : money.end() + 15]
         if _AWARD.search(around) and not _FEE.search(near):

@@ -65,6 +65,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 def read(page: Page) -> list[Entry]:
     """The entries of a feed, in its order; [] if the page is none. What is broken is read as far as it can be.
 
+    Raises ReadError for what begins as a feed and goes on as no markup at all: thousands of < that begin nothing.
+
     >>> read(Page.of("<rss><channel><item><title>A & B</title><link>/1</link>", "https://a.org/feed"))[0].url
     'https://a.org/1'
     """

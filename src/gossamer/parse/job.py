@@ -9,7 +9,7 @@ import msgspec
 
 from gossamer import urls
 from gossamer.errors import ReadError
-from gossamer.parse import calls, cards, clean, embedded, jobdata, labels, opengraph, plain, structured
+from gossamer.parse import calls, cards, clean, embedded, jobdata, labels, opengraph, plain, structured, vacancies
 from gossamer.parse.cards import Card
 from gossamer.parse.page import Page
 from gossamer.parse.pagedates import PageDates
@@ -77,10 +77,10 @@ class _Reading:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.dates = PageDates(page)
+        self.dates = PageDates.of(page)
         self.lines = labels.lines(page.tree.body) if page.tree.body is not None else []
         self.likely = bool(_JOB_URL.search(page.url) or _JOB_TITLE.search(page.title or ""))
-        self.closed = any(_CLOSED.search(line) for line in self.lines if len(line) < 400)
+        self.closed = vacancies.says(page, self.lines) is not None
 
     def posted(self) -> list[Job]:
         """What the page says in JSON-LD, microdata or RDFa."""
@@ -189,7 +189,7 @@ class _Reading:
     def _title(self) -> str | None:
         for node in self.page.tree.css("h1")[:3]:
             text = _text(node)
-            if 2 < len(text) < 200 and not _CLOSED.search(text):
+            if 2 < len(text) < 200 and vacancies.of_line(text) is None:
                 return text
         told = opengraph.read(self.page.tree).get("og:title") or self.page.title
         named = next(plain.each(told), None)
@@ -282,7 +282,7 @@ def _salary(thing: dict[str, Any]) -> Pay:
 
 def _of_json(data: Any, page: Page) -> list[Job]:
     """Jobs in data of whatever shape, by the names of its fields."""
-    dates = PageDates(page)
+    dates = PageDates.of(page)
     found: list[Job] = []
     for record in jobdata.records(data)[:MOST]:
         thing = record.get("_thing")
@@ -298,16 +298,6 @@ def _of_json(data: Any, page: Page) -> list[Job]:
 
 # --- what pages say ---------------------------------------------------------------------------------------------
 
-_CLOSED: Final = re.compile(
-    r"(?:position|role|job|vacancy|posting|opportunity) (?:has been|is|was) (?:already )?(?:been )?"
-    r"(?:filled|closed|expired)|(?:position|job|vacancy|posting|listing|role) (?:is|has) (?:now )?"
-    r"(?:no longer (?:available|active|open)|expired)|no longer accepting applications"
-    r"|applications? (?:are|is) (?:now )?closed|(?:job|vacancy) (?:expired|closed)\b"
-    r"|stelle ist (?:bereits )?(?:besetzt|nicht mehr)|stellenangebot ist nicht mehr"
-    r"|offre (?:n'est plus|a expiré|est pourvue)|oferta (?:ya no está|ha caducado|cerrada)"
-    r"|annuncio (?:è )?scaduto|vacature is (?:vervuld|gesloten|verlopen)",
-    re.IGNORECASE,
-)
 _JOB_URL: Final = re.compile(
     r"/(?:[\w-]*jobs?[\w-]*|careers?|karriere|vacanc(?:y|ies)|vacatures?|positions?|openings?|postings?|stellen\w*"
     r"|offres?(?:-d-emploi)?|emplois?|empleos?|ofertas?|viewjob|requisitions?|opportunit(?:y|ies)|roles?|o)/[^/?#]"

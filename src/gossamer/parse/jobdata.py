@@ -210,10 +210,15 @@ _ON_SITE: Final = re.compile(
 )
 
 
+#: Letters in which a place, or how one is employed, is looked for.
+_LONGEST: Final = 1_000
+
+
 def is_remote(text: str | None) -> bool | None:
     """Whether a place is everywhere; None where a text does not say."""
     if not text:
         return None
+    text = text[:_LONGEST]
     return False if _ON_SITE.search(text) else True if _REMOTE.search(text) else None
 
 
@@ -247,7 +252,7 @@ _KIND: Final = {name: re.compile(words, re.IGNORECASE) for name, words in _KINDS
 def kind(text: Any, known: bool = False) -> str | None:
     """How one is employed: "full-time", "contract" ..., several with commas; else the text itself, unless it must be
     one that is known."""
-    tidy = clean.text(text)
+    tidy = clean.text(text[:_LONGEST] if isinstance(text, str) else text)
     if not tidy:
         return None
     spelled = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", tidy)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from gossamer import urls
 from gossamer.parse import clean
@@ -104,6 +104,10 @@ _TIME_AFTER: Final = re.compile(
 )
 
 
+#: Under this name a page keeps them.
+_KEPT: Final = "_page_dates"
+
+
 class Dated(NamedTuple):
     """A date in a text: where it begins and ends there, and what it means."""
 
@@ -118,10 +122,16 @@ class PageDates:
     def __init__(self, page: Page) -> None:
         self._page = page
 
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        """Those of a page, made once: its text is looked through for how it writes dates, however many jobs it has."""
+        made: Self = page.__dict__.setdefault(_KEPT, cls(page))
+        return made
+
     @cached_property
     def language(self) -> str | None:
         """The language that the page declares: "en-US"."""
-        node = self._page.tree.css_first("html[lang]") if self._page.kind == "html" else None
+        node = self._page.tree.root if self._page.kind == "html" else None
         return (node.attributes.get("lang") if node else None) or self._page.headers.get("content-language")
 
     @cached_property

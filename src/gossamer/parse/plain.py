@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -20,6 +21,12 @@ _MOST: Final = 100
 LONGEST: Final = 100_000
 _STREET: Final = ("streetAddress",)
 _TOWN: Final = ("addressLocality", "addressRegion", "addressCountry")
+#: Elements that begin a line.
+_BREAKS: Final = re.compile(
+    r"<(?:p|br|div|li|[uod]l|dt|dd|h[1-6]|hr|tr|table|section|article|header|footer|main|aside|blockquote|pre)[\s/>]",
+    re.IGNORECASE,
+)
+_TAG_OR_END: Final = re.compile(r"<[A-Za-z/!][^<>]*>|\n")
 _NOTHING: Final = frozenset({"unavailable", "n/a", "none", "null", "-", "unknown"})
 
 
@@ -102,7 +109,12 @@ def prose(value: Any) -> str | None:
     if "&lt;" in text and "<" not in text:
         text = html.unescape(text)
     if "<" in text or "&" in text:
-        tree = LexborHTMLParser(text.replace("\n", " ") if "<" in text else text)
+        tree = LexborHTMLParser(text.replace("\n", " ") if _BREAKS.search(text) else _TAG_OR_END.sub(_marked, text))
         text = Texts().of(tree.body) if tree.body is not None else ""
     kept = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))
     return kept[:LONGEST] or None
+
+
+def _marked(found: re.Match[str]) -> str:
+    """The end of a line as an element: where no element makes lines, the text's own are meant. Tags stay as is."""
+    return "<br>" if found[0] == "\n" else found[0]

@@ -11,14 +11,21 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gossamer.errors import ReadError
 from gossamer.parse.sitemaps import _attributes, _unescaped
 
 __all__ = ["Element", "parse"]
 
 #: Elements read of one text, and how deep they may lie in each other.
-MOST_ELEMENTS: Final = 500_000
+MOST_ELEMENTS: Final = 250_000
 MOST_DEEP: Final = 100
+#: Tags of all sorts that are looked at, and open elements that are looked through for the one that a tag ends.
+MOST_STEPS: Final = 1_000_000
+#: A text has no more < that begin nothing than this, or than it has elements; else it is no XML, however broken.
+MOST_STRAYS: Final = 10_000
 
+#: A < that may begin something. Others are text, and cost no more than any letter.
+_MARK: Final = re.compile(r"<[A-Za-z_/!?]")
 _TAG: Final = re.compile(
     r"""<(/?)([A-Za-z_][\w:.-]{0,99})((?:[\s/][^<>"']*+(?:"[^"<]*+"[^<>"']*+|'[^'<]*+'[^<>"']*+)*+)?)>"""
     r"""|<(/?)([A-Za-z_][\w:.-]{0,99})((?:[\s/][^<>]*+)?)>"""
@@ -93,7 +100,8 @@ def parse(text: str, prefixes: Mapping[str, str], units: frozenset[str] = frozen
     """An element without a name that holds all elements of a text.
 
     `prefixes` says how the names of a namespace begin: its URI -> "dc:", or "" for the language itself. One of the
-    `units` is never inside another: where it is, somebody forgot to close the first.
+    `units` is never inside another: where it is, somebody forgot to close the first. Raises ReadError for a text that
+    is no XML at all: one of thousands of < that begin nothing.
     """
     return _Reading(_ILLEGAL.sub("", text), prefixes, units).all()
 
@@ -110,18 +118,25 @@ class _Reading:
         self._names: dict[str, str] = {}
         self._open = [Element("", "", None, text, 0)]
         self._count = 0
+        self._steps = 0
+        self._strays = 0
         #: Whether there may be the end of a comment further on.
         self._comments_end = True
 
     def all(self) -> Element:
         text, at = self._text, 0
-        while at < len(text) and self._count < MOST_ELEMENTS:
-            tag = text.find("<", at)
-            if tag < 0:
+        while self._count < MOST_ELEMENTS and self._steps < MOST_STEPS:
+            mark = _MARK.search(text, at)
+            tag = mark.start() if mark else len(text)
+            self._strays += text.count("<", at, tag)
+            if self._strays > max(MOST_STRAYS, self._count):
+                raise ReadError(f"it is no XML: {self._strays} times a < begins nothing")
+            if mark is None:
                 break
             if tag > at:
                 self._open[-1].parts.append(_unescaped(text[at:tag]))
             at = self._one(tag)
+            self._steps += 1
         return self._open[0]
 
     def _one(self, at: int) -> int:
@@ -146,6 +161,7 @@ class _Reading:
         if text.startswith(("<?", "<!"), at):
             return self._declaration(at)
         self._open[-1].parts.append("<")
+        self._strays += 1
         return at + 1
 
     def _declaration(self, at: int) -> int:
@@ -175,6 +191,7 @@ class _Reading:
 
     def _end_unit(self, at: int) -> None:
         for depth in range(len(self._open) - 1, 0, -1):
+            self._steps += 1
             if self._open[depth].name in self._units:
                 self._pop(depth, at)
                 return
@@ -182,6 +199,7 @@ class _Reading:
     def _close(self, name: str, at: int) -> None:
         """End the innermost element of a name, and what its author forgot to close in it."""
         for depth in range(len(self._open) - 1, 0, -1):
+            self._steps += 1
             if self._open[depth].written == name:
                 self._pop(depth, at)
                 return
