@@ -7,7 +7,8 @@ import contextlib
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import msgspec
 import typer
@@ -18,18 +19,22 @@ from gossamer import urls as addresses
 from gossamer.cli_alerts import alerts_app
 from gossamer.cli_archive import archive_app
 from gossamer.cli_audit import audit_command
+from gossamer.cli_bench import bench_command
 from gossamer.cli_changes import changes_command, rejects_command
 from gossamer.cli_chaos import chaos_command
+from gossamer.cli_doctor import doctor_command
 from gossamer.cli_drift import drift_command
 from gossamer.cli_export import export_command
 from gossamer.cli_flow import flow_app
+from gossamer.cli_jobs import jobs_app
+from gossamer.cli_list import list_command
 from gossamer.cli_logs import logs_command
 from gossamer.cli_new import new_command
-from gossamer.cli_options import StoreOption, amount, plainly_shown, run_number
+from gossamer.cli_options import StoreOption, amount, complete_scraper, plainly_shown, run_number
 from gossamer.cli_proxies import proxies_app
 from gossamer.cli_replay import replay_command
 from gossamer.cli_schedule import schedule_app
-from gossamer.cli_serve import serve_command
+from gossamer.cli_serve import serve_command, serve_demo
 from gossamer.cli_sinks import sinks_app
 from gossamer.cli_token import token_app
 from gossamer.cli_try import try_command
@@ -37,6 +42,7 @@ from gossamer.cli_user import user_app
 from gossamer.crawler import crawl_found, crawl_params
 from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.library import wait
+from gossamer.registry import Found
 from gossamer.runs import Parts, Plan, Report, Running
 from gossamer.storage.store import Store
 from gossamer.terminal import Screen
@@ -192,21 +198,14 @@ def crawl_command(
     _work([plan], as_json=as_json)
 
 
-def _complete_scraper(typed: str) -> list[str]:
-    with contextlib.suppress(GossamerError):
-        names = [*registry.registered(settings.read().place.scrapers), "all"]
-        return [name for name in names if name.startswith(typed)]
-    return []
-
-
 @app.command("run")
 def run_command(
-    scraper: Annotated[
-        str,
+    scrapers: Annotated[
+        list[str],
         typer.Argument(
-            metavar="SCRAPER",
-            help="file.py, rules.toml, file.py:Class, module:Class, a registered name, a URL that one matches, or all",
-            autocompletion=_complete_scraper,
+            metavar="SCRAPER...",
+            help="file.py, rules.toml, file.py:Class, module:Class, a name, a pack, a URL that one matches, or all",
+            autocompletion=complete_scraper,
         ),
     ],
     store: StoreOption = None,
@@ -216,6 +215,9 @@ def run_command(
     max_items: MaxItems = None,
     max_pages: MaxPages = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Fetch and parse, store nothing, show items")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Ask demo sites instead of the real ones of a pack, into demo.db")
+    ] = False,
     scope: ScopeOption = None,
     include: Include = None,
     exclude: Exclude = None,
@@ -239,12 +241,15 @@ def run_command(
     log_level: LogLevel = None,
     log_format: LogFormat = None,
 ) -> None:
-    """Run a scraper, or all that are registered.
+    """Run scrapers, side by side if there are several.
 
     \b
     gossamer run quotes.py
     gossamer run quotes.py --dry-run --max-items 5
     gossamer run mypackage.scrapers:Quotes --param year=2026
+    gossamer run art
+    gossamer run nba.espn --param season=2024
+    gossamer run jobs --demo
     gossamer run all
     """
     flags = _flags(
@@ -274,13 +279,64 @@ def run_command(
         log_format=log_format,
     )
     listed = settings.read().place.scrapers
-    chosen = list(registry.registered(listed).values()) if scraper == "all" else [registry.find(scraper, listed)]
+    every = {each.ref: each for scraper in scrapers for each in registry.choose(scraper, listed)}
+    chosen = list(every.values())
     if not chosen:
         raise ConfigError(
             'no scraper is registered: list yours in gossamer.toml, like scrapers = ["quotes.py"], '
             "or give a file: gossamer run quotes.py"
         )
-    _work([runs.plan(found, settings.params(param), flags, fresh=fresh) for found in chosen], as_json=as_json)
+    params = _shared(settings.params(param), chosen)
+    if demo:
+        _on_demo_sites(chosen, params, flags, fresh=fresh, as_json=as_json)
+    _work(_plans(chosen, params, flags, fresh=fresh), as_json=as_json)
+
+
+def _plans(chosen: list[Found], params: list[dict[str, str]], flags: dict[str, Any], *, fresh: bool) -> list[Plan]:
+    """A plan for each scraper. Of several, one that cannot run here is left out, and said."""
+    plans, left = [], {}
+    for found, given in zip(chosen, params, strict=True):
+        try:
+            plans.append(runs.plan(found, given, flags, fresh=fresh))
+        except ConfigError as why:
+            left[found.scraper.name] = str(why)
+    if not plans:
+        raise ConfigError(next(iter(left.values())))
+    for name, told in left.items():
+        say(f"gossamer: {name} is left out: {told}", style="yellow")
+    return plans
+
+
+def _shared(params: dict[str, str], chosen: list[Found]) -> list[dict[str, str]]:
+    """The parameters for each of several scrapers: of a pack's, those that it takes. One for nobody is refused."""
+    if len(chosen) == 1:
+        return [params]
+    takes = [each.scraper.takes or params for each in chosen]
+    for name in params:
+        knows = [each.scraper.name for each, taken in zip(chosen, takes, strict=True) if name in taken]
+        if not knows:
+            raise ConfigError(
+                f"none of these {len(chosen)} scrapers has a parameter {name!r}: `gossamer list NAME` shows one"
+            )
+        if len(knows) < len(chosen):
+            some = ", ".join(knows[:4]) + (f" and {len(knows) - 4} more" if len(knows) > 4 else "")
+            say(f"gossamer: {name} is for {some}, and nothing to the others", style="yellow")
+    return [{name: value for name, value in params.items() if name in each} for each in takes]
+
+
+def _on_demo_sites(
+    chosen: list[Found], params: list[dict[str, str]], flags: dict[str, Any], *, fresh: bool, as_json: bool
+) -> NoReturn:
+    """Run scrapers of packs on the demo sites, for as long as that takes."""
+    from gossamer.demo import packs
+
+    foreign = [each.scraper.name for each in chosen if not packs.is_ours(each)]
+    if foreign:
+        raise ConfigError(f"there are no demo sites for {foreign[0]}: --demo is for the packs that come with Gossamer")
+    with packs.PackSites() as sites:
+        knobs = {"store": "demo.db", **sites.knobs(), **flags}
+        given = [each or packs.params(found) for found, each in zip(chosen, params, strict=True)]
+        _work(_plans(chosen, given, knobs, fresh=fresh), as_json=as_json)
 
 
 @app.command()
@@ -323,7 +379,7 @@ def resume(
     _work([wait(find())], as_json=as_json)
 
 
-def _work(plans: list[Plan], *, as_json: bool) -> None:
+def _work(plans: list[Plan], *, as_json: bool) -> NoReturn:
     """Execute plans side by side, show them at work, report, and leave with the right code."""
     place = plans[0].settings.place
     # A dry run prints items as they come: on one terminal, a picture would be drawn over them.
@@ -338,9 +394,12 @@ def _work(plans: list[Plan], *, as_json: bool) -> None:
     )
     code = 0
     current: list[Running] = []
+    told: set[str] = set()
     for asked, ended in zip(plans, wait(_execute(plans, screen, current)), strict=True):
         if isinstance(ended, GossamerError):
-            say(f"gossamer: {ended}", style="red")
+            if str(ended) not in told:  # of a pack, all may say the same
+                say(f"gossamer: {ended}", style="red")
+            told.add(str(ended))
             code = max(code, 3 if isinstance(ended, Stalled) else 2)
             continue
         # Even who wants to hear nothing wants to hear of failure; in a log of JSON lines it stands already.
@@ -450,20 +509,6 @@ def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "") 
 # -- looking ---------------------------------------------------------------------------------------------------
 
 
-@app.command("list")
-def list_command() -> None:
-    """List the scrapers that are known by name."""
-    known = registry.registered(settings.read().place.scrapers)
-    if not known:
-        err.print(
-            'no scraper is registered: list yours in gossamer.toml, like scrapers = ["quotes.py"]',
-            markup=False,
-        )
-        return
-    rows = [(name, runs.plan(found).settings.config.rate, found.ref) for name, found in known.items()]
-    out.print(terminal.table("", ("name", "rate", "where"), rows))
-
-
 sources_app = typer.Typer(
     no_args_is_help=False,
     invoke_without_command=True,
@@ -478,15 +523,19 @@ app.add_typer(token_app, name="token")
 app.add_typer(user_app, name="user")
 app.add_typer(archive_app, name="archive")
 app.add_typer(flow_app, name="flow")
+app.add_typer(jobs_app, name="jobs")
 app.add_typer(sinks_app, name="sinks")
 app.command("audit")(audit_command)
+app.command("list")(list_command)
 app.command("serve")(serve_command)
 app.command("logs")(logs_command)
 app.command("changes")(changes_command)
 app.command("drift")(drift_command)
 app.command("rejects")(rejects_command)
 app.command("replay")(replay_command)
+app.command("bench")(bench_command)
 app.command("chaos")(chaos_command)
+app.command("doctor")(doctor_command)
 app.command("export")(export_command)
 app.command("try")(try_command)
 app.command("new")(new_command)
@@ -557,7 +606,9 @@ def runs_command(
         for r in found
     ]
     columns = ("run", "scraper", "state", "reason", "pages", "items", "failed", "verdict", "took", "started")
-    out.print(terminal.table("", columns, rows, numbers=("run", "pages", "items", "failed", "took")))
+    numbers = ("run", "pages", "items", "failed", "took")
+    least = ("took", "reason", "verdict", "started", "failed")
+    out.print(terminal.table("", columns, rows, numbers=numbers, least=least))
 
 
 @app.command()
@@ -605,13 +656,31 @@ def settings_command(
 @app.command()
 def demo(
     store: Annotated[str, typer.Option("--store", help="Where to keep what is collected", metavar="PATH")] = "demo.db",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Open the dashboard on what the demo collected; collect it first if need be")
+    ] = False,
+    listen: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Where the dashboard listens [127.0.0.1:8600]")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Scrape the demo sites that ship with Gossamer, and show what that gives. Takes about half a minute."""
+    """Scrape the demo sites that ship with Gossamer, and show what that gives. Takes about half a minute.
+
+    \b
+    gossamer demo
+    gossamer demo --serve
+    """
     from gossamer.demo import show
 
-    telemetry.configure("error", "human", lambda text: None)
-    wait(show.demo(store, Screen(err, quiet=quiet), out))
+    if not serve or not Path(store).exists():
+        telemetry.configure("error", "human", lambda text: None)
+        try:
+            wait(show.demo(store, Screen(err, quiet=quiet), out))
+        except KeyboardInterrupt:
+            say("gossamer: the demo was stopped; the same command begins it anew")
+            raise typer.Exit(130) from None
+    if serve:
+        serve_demo(_flags(store=store, listen=listen))
 
 
 # -- plumbing --------------------------------------------------------------------------------------------------

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from gossamer.errors import ConfigError
+from gossamer import registry, settings
+from gossamer.errors import ConfigError, GossamerError
 
 #: The largest number a store can be asked for.
 MOST = 2**63 - 1
@@ -41,6 +45,16 @@ def _number(text: str, why: str) -> int:
     return int(text)
 
 
+@contextlib.contextmanager
+def interrupted(words: str) -> Iterator[None]:
+    """Ctrl-C in a command is one line and exit code 130. To be used as its decorator."""
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        typer.echo(f"gossamer: interrupted: {words}", err=True)
+        raise typer.Exit(130) from None
+
+
 _TWICE = re.compile(r"\[(\[.*\](?:\.\.\.)?)\](?:\.\.\.)?")
 _BRACED = re.compile(r"\{(.*)\}(\.\.\.)?")
 
@@ -60,3 +74,10 @@ def plainly_shown(app: typer.Typer) -> None:
     for group in app.registered_groups:
         if group.typer_instance is not None:
             plainly_shown(group.typer_instance)
+
+
+def complete_scraper(typed: str) -> list[str]:
+    """Names of scrapers and packs that begin as something typed does."""
+    with contextlib.suppress(GossamerError):
+        return [name for name in registry.names(settings.read().place.scrapers) if name.startswith(typed)]
+    return []

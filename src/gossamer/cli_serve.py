@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -47,18 +47,6 @@ def serve_command(
     gossamer serve quotes.py shop.toml --listen 8700
     gossamer serve --demo
     """
-    try:
-        import argon2  # noqa: F401
-        import fastapi  # noqa: F401
-        import nicegui  # noqa: F401
-        import prometheus_client  # noqa: F401
-        import uvicorn  # noqa: F401
-
-        from gossamer import service
-    except ImportError as error:
-        raise ConfigError(
-            f"the service is not installed (there is no {error.name}): pip install 'gossamer[service]'"
-        ) from None
     given = {
         "scrapers": scrapers,
         "listen": listen,
@@ -71,14 +59,36 @@ def serve_command(
         "log_format": log_format,
     }
     flags = {name: value for name, value in given.items() if value not in (None, [])}
+    if demo:
+        serve_demo(flags)
+    else:
+        _serve(flags)
+
+
+def serve_demo(flags: dict[str, Any]) -> None:
+    """Run the service with the demo sites and their scrapers."""
+    from gossamer.demo import served
+
+    with served.sites(flags) as made:
+        _serve(made)
+
+
+def _serve(flags: dict[str, Any]) -> None:
+    """Run the service. Raises ConfigError where what it needs is not installed."""
+    try:
+        import argon2  # noqa: F401
+        import fastapi  # noqa: F401
+        import nicegui  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn  # noqa: F401
+
+        from gossamer import service
+    except ImportError as error:
+        raise ConfigError(
+            f"the service is not installed (there is no {error.name}): pip install 'gossamer[service]'"
+        ) from None
 
     def say(text: str) -> None:
         err.print(text, markup=False, soft_wrap=True)
 
-    if demo:
-        from gossamer.demo import served
-
-        with served.sites(flags) as made:
-            wait(service.serve(made, say))
-    else:
-        wait(service.serve(flags, say))
+    wait(service.serve(flags, say))

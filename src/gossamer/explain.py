@@ -277,7 +277,8 @@ async def host_table(store: Store, run_id: int) -> RenderableType:
             )
         )
     columns = ("host", "pages", "failed", "skipped", "retries", "waiting", "bytes", "pace", "held for", "notes")
-    return terminal.table("hosts", columns, rows, numbers=columns[1:-1])
+    least = ("pace", "bytes", "retries", "skipped", "held for", "waiting", "failed")
+    return terminal.table("hosts", columns, rows, numbers=columns[1:-1], least=least)
 
 
 def _treatment(note: SourceNote, delay: str) -> str:
@@ -309,4 +310,5 @@ async def source_table(store: Store) -> RenderableType:
                 _treatment(note, await _delay(store, note) if note.crawl_delay else ""),
             )
         )
-    return terminal.table("", ("host", "last asked", "held for", "answers in", "notes"), rows)
+    columns = ("host", "last asked", "held for", "answers in", "notes")
+    return terminal.table("", columns, rows, least=("answers in", "last asked", "held for"))

@@ -9,11 +9,13 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable
+from itertools import compress, zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType, RenderResult
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -27,6 +29,8 @@ FRAME = 0.2
 LINE = 10.0
 #: A run bound by a host's pace is worth a word if it takes longer than this.
 LONG = 20.0
+#: Letters that a column of words has room for, where it has more of them than there is room for.
+NARROWEST = 24
 
 
 class Screen:
@@ -84,16 +88,30 @@ class Screen:
             elif time.monotonic() - shown >= LINE:
                 shown = time.monotonic()
                 for running in self._runs:
-                    self.say(_line(running))
+                    if not _over(running):
+                        self.say(_line(running))
 
     def _picture(self) -> RenderableType:
         lines, notes = [], []
-        for running in self._runs:
-            lines.append(_fit(_cells(running), self.console.width))
+        room = max(3, self.console.height - 5)
+        # Those at work stand first; of a whole pack's runs there may be more than the terminal has lines.
+        shown = sorted(self._runs, key=_over) if len(self._runs) > room else self._runs
+        rows = [_cells(running) for running in shown[:room]]
+        widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=False)]
+        for running, cells in zip(shown, rows, strict=False):
+            lines.append(_fit(cells, widths, self.console.width))
             bound = running.progress.bound(running.engine.frontier.lanes.values())
             if bound is not None and bound.by_pace and bound.seconds > LONG:
                 notes.append(Text(_no_help(bound), style="yellow"))
-        return Group(*lines, *notes)
+        if rest := shown[room:]:
+            pages, items = (sum(getattr(each.progress, name) for each in rest) for name in ("pages", "items"))
+            notes.append(Text(f"and {many(len(rest), 'run')} more: {many(pages, 'page')}, {many(items, 'item')}"))
+        return Group(*lines, *notes[:2], *notes[2:][-1:])
+
+
+def _over(running: Running) -> bool:
+    """Whether a run has nothing left to do."""
+    return not any(lane.waiting + lane.parked for lane in running.engine.frontier.lanes.values())
 
 
 def _cells(running: Running) -> list[Text]:
@@ -121,10 +139,13 @@ def _cells(running: Running) -> list[Text]:
     return cells
 
 
-def _fit(cells: list[Text], width: int) -> Text:
-    """As many cells as one line has room for: a picture that wraps would jump."""
+def _fit(cells: list[Text], widths: list[int], width: int) -> Text:
+    """As many cells as one line has room for, in columns: a picture that wraps would jump."""
     line = Text(no_wrap=True, overflow="crop")
-    for cell in cells:
+    for cell, wide in zip_longest(cells, widths, fillvalue=0):
+        if not isinstance(cell, Text):
+            break
+        cell.pad_right(max(0, int(wide) - cell.cell_len))
         if line.cell_len + cell.cell_len + 2 > width:
             break
         line.append_text(cell).append("  ")
@@ -182,20 +203,81 @@ def reasons(report: Report) -> str:
     return ", ".join(f"{n:,} {reason}" for reason, n in sorted(odd.items(), key=lambda pair: -pair[1]))
 
 
-def table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, numbers: Iterable[str] = ()) -> Table:
-    """A table; columns named in `numbers` are set to the right."""
-    made = Table(title=title or None, title_justify="left", title_style="bold", header_style="dim", box=None)
-    right = set(numbers)
-    for column in columns:
-        # Numbers, hosts and times are of no use in pieces.
-        whole = column in right or column in ("host", "started")
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold", no_wrap=whole)
-    for row in rows:
-        made.add_row(*(Text(_cell(value)) for value in row))
+def table(
+    title: str,
+    columns: Iterable[str],
+    rows: Iterable[Iterable[Any]],
+    *,
+    numbers: Iterable[str] = (),
+    least: Iterable[str] = (),
+) -> Table:
+    """A table; columns named in `numbers` are set to the right.
+
+    Those named in `least`, the least important first, are left out where there is no room for all, and the others are
+    then whole: only words in the last column, if it has any, go on in the next line.
+    """
+    made = _Fitting(list(columns), [[_cell(value) for value in row] for row in rows], set(numbers), list(least))
+    made.title = title or None
     return made
 
 
-def _cell(value: Any) -> str:
+class _Fitting(Table):
+    """A table that knows which of its columns to leave out."""
+
+    def __init__(self, columns: list[str], rows: list[list[Text]], numbers: set[str], least: list[str]) -> None:
+        super().__init__(title_justify="left", title_style="bold", header_style="dim", box=None)
+        self._given = (columns, rows, numbers, least)
+        for column in columns:
+            # Numbers, hosts and times are of no use in pieces.
+            whole = column in numbers or column in ("host", "started") or (bool(least) and column != columns[-1])
+            side: JustifyMethod = "right" if column in numbers else "left"
+            self.add_column(column, justify=side, overflow="fold", no_wrap=whole)
+        for row in rows:
+            self.add_row(*row)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        columns, rows, numbers, _ = self._given
+        out = self._without_room(options.max_width)
+        if not out:
+            yield from super().__rich_console__(console, options)
+            return
+        kept = [column not in out for column in columns]
+        fewer = _Fitting(list(compress(columns, kept)), [list(compress(row, kept)) for row in rows], numbers, [])
+        for column in fewer.columns[:-1]:
+            column.no_wrap = True
+        fewer.title = self.title
+        yield from fewer.__rich_console__(console, options)
+        yield Text(f" in a wider window: {', '.join(out)}", style="dim")
+
+    def _without_room(self, room: int) -> list[str]:
+        """The columns to leave out, in their order: of those that may be, the important ones stay first."""
+        columns, _, _, least = self._given
+        wide = self._widths()
+        taken = sum(width for name, width in wide.items() if name not in least)
+        stay = set(columns) - set(least)
+        for name in reversed(least):
+            if taken + wide[name] <= room:
+                taken += wide[name]
+                stay.add(name)
+        return [name for name in columns if name not in stay]
+
+    def _widths(self) -> dict[str, int]:
+        """How wide each column is; of one that may go on in the next line, how wide at least."""
+        columns, rows, numbers, _ = self._given
+        found = {}
+        for index, name in enumerate(columns):
+            lengths = [cell_len(name), *(row[index].cell_len for row in rows)]
+            if name == columns[-1] and name not in numbers and name != "started":
+                lengths = [min(length, NARROWEST) for length in lengths]
+            found[name] = max(lengths) + 2
+        return found
+
+
+def _cell(value: Any) -> Text:
+    return value if isinstance(value, Text) else Text(_written(value))
+
+
+def _written(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -206,6 +288,11 @@ def _cell(value: Any) -> str:
 def many(number: int, noun: str) -> str:
     """A number of things, in words."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def first_line(text: str | None) -> str:
+    """The first line of a docstring."""
+    return (text or "").strip().partition("\n")[0]
 
 
 def size(number: float) -> str:

@@ -39,10 +39,14 @@ def parts(page: Path) -> set[str]:
 def commands() -> dict[str, Any]:
     """Every command by name, those of a group after its own; `gossamer` is the program itself."""
     root: Any = typer.main.get_command(app)
-    found = {"gossamer": root}
-    for name, command in root.commands.items():
-        found[name] = command
-        found |= {f"{name} {sub}": each for sub, each in getattr(command, "commands", {}).items()}
+    return {"gossamer": root, **_below(root, "")}
+
+
+def _below(group: Any, before: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, command in getattr(group, "commands", {}).items():
+        found[f"{before}{name}"] = command
+        found |= _below(command, f"{before}{name} ")
     return found
 
 

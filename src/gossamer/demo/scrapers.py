@@ -24,8 +24,8 @@ class Books(Scraper):
         return [self.params["site"]]
 
     def parse(self, page: Page) -> Yields:
+        yield from page.follow("a.catalogue, a.next")  # first: the next page comes while the books of this one do
         yield from page.follow(".book a", to=self.book)
-        yield from page.follow("a.catalogue, a.next")
         yield from page.follow("footer a")  # /admin/, which robots.txt forbids
 
     def book(self, page: Page) -> Yields:

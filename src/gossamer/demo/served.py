@@ -8,11 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gossamer import registry
+from gossamer.demo import packs
+from gossamer.demo.packs import PackSites
 from gossamer.demo.sites import DemoSites
+from gossamer.registry import Found
 
-_FILE = '''"""The demo scrapers, on the demo sites of this service."""
+_FILE = '''"""The demo scrapers and the packs, on the demo sites of this service."""
 
+from gossamer import registry
 from gossamer.demo import scrapers
+
+KNOBS = {knobs!r}
 
 
 class Books(scrapers.Books):
@@ -37,15 +44,46 @@ class Museum(scrapers.Museum):
 
     def start(self):
         return [{museum!r}]
+
+
+def here(name, ref, **attributes):
+    """A scraper of a pack, at home on the demo sites."""
+    base = registry.load_all(ref)[0].scraper
+    own = {{"__module__": __name__, "__doc__": base.__doc__, "name": base.name, **KNOBS}}
+    return type(name, (base,), own | attributes)
+
+
+def asking(params):
+    """What a scraper is asked for, unless it is asked for something."""
+    return lambda self, given=None: super(type(self), self).__init__(given or params)
+
+
 '''
 
 
 @contextmanager
 def sites(flags: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Serve the demo sites; gives the flags of a service that knows their scrapers."""
-    with DemoSites() as made, tempfile.TemporaryDirectory(prefix="gossamer-demo-") as folder:
+    with (
+        DemoSites(remember=False) as made,
+        PackSites() as of_packs,
+        tempfile.TemporaryDirectory(prefix="gossamer-demo-") as folder,
+    ):
         file = Path(folder, "demo_scrapers.py")
         home = {"bookshop": made.bookshop.url("/"), "weather": made.weather.url("/"), "museum": made.museum.url("/")}
-        file.write_text(_FILE.format(**home), "utf-8")
+        text = (
+            _FILE.format(knobs=of_packs.knobs(), **home)
+            + "\n".join(_line(each) for each in registry.in_packs() if packs.is_ours(each))
+            + "\n"
+        )
+        file.write_text(text, "utf-8")
         given = flags.get("scrapers") or []
         yield {"store": "demo.db", **flags, "scrapers": [str(file), *given]}
+
+
+def _line(found: Found) -> str:
+    """The line of a file that has a scraper of a pack run on the demo sites."""
+    name = found.scraper.name.title().replace(".", "").replace("-", "")
+    params = packs.params(found)
+    more = f", __init__=asking({params!r})" if params else ""
+    return f"{name} = here({name!r}, {found.ref!r}{more})"
