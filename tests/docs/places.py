@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from gossamer.testing import Answer, Hit, Site
+from tests.docs import moved
 
 QUOTES = [
     ("The thread that is pulled slowly does not break.", "Ada Weaver", ["thread", "patience"]),
@@ -41,6 +42,10 @@ class Places:
             text = text.replace(f"forget {name}", f"forget {site.authority}")
         return text
 
+    def stand_ins(self) -> dict[str, str]:
+        """What the setting `stand_ins` takes, for a process that is to use the public addresses."""
+        return {name: site.url("").rstrip("/") for name, site in self._sites.items()}
+
     def public(self, text: str) -> str:
         """A text with every local address replaced by the public one."""
         for name, site in self._sites.items():
@@ -61,6 +66,9 @@ def places() -> Iterator[Places]:
         "busy.example": busy,
         "shut.example": shut,
         "hostile.example": hostile,
+        "calls.example": moved.calls,
+        "games.example": moved.games,
+        "jobs.example": moved.jobs,
         "example.org": example,
     }
     with ExitStack() as stack:
