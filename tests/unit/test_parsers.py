@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from gossamer import Item, Page, Parser, Request, Scraper, plugins, registry
@@ -201,6 +202,7 @@ def test_a_broken_package_costs_only_itself_and_is_told_of_once(install: Install
     install("odd = shop_e:ODD", "ODD = 7\n")
     install("article = shop_f:read", "def read(page): return []\n")
     install("fine = shop_g:read", "def read(page): return []\n")
+    structlog.reset_defaults()  # whatever a test before this one wanted to hear
     with capture_logs() as logged:
         assert sorted(registry.parsers()) == sorted([*NAMES, "fine"])
         assert registry.parsers()["article"] is BUILTIN["article"]
