@@ -286,6 +286,9 @@ def run_command(
             'no scraper is registered: list yours in gossamer.toml, like scrapers = ["quotes.py"], '
             "or give a file: gossamer run quotes.py"
         )
+    for each in (one for name in set(scrapers) & set(registry.packs()) for one in registry.pack(name)):
+        if each.ref not in every:
+            say(f"gossamer: {each.scraper.name} ships paused, and runs only by its own name", style="yellow")
     params = _shared(settings.params(param), chosen)
     if demo:
         _on_demo_sites(chosen, params, flags, fresh=fresh, as_json=as_json)

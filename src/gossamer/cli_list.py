@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from gossamer import registry, settings, terminal
+from gossamer import registry, settings, terminal, timetable
 from gossamer.cli_options import complete_scraper
 from gossamer.registry import Found
 
@@ -51,10 +51,9 @@ def _pace(found: Found) -> str:
 
 def _when(found: Found) -> str:
     """When a scraper runs under a service, in a few words."""
-    said = found.scraper
-    zone = "" if said.timezone == "UTC" else f" ({said.timezone})"
-    when = f"every {said.every}" if said.every else f"{said.cron}{zone}" if said.cron else ""
-    return f"{when} (paused)".strip() if said.paused else when
+    name = found.scraper.name
+    schedule = timetable.overlaid(name, name, 0.0, timetable.declared(found.scraper), {})
+    return schedule.trigger if schedule.enabled else f"{schedule.trigger} (paused)".strip()
 
 
 def _describe(found: Found) -> None:

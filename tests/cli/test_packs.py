@@ -23,6 +23,8 @@ KINDS = {"art": {"opportunity"}, "nba": {"game"}, "jobs": {"job"}}
 def test_a_whole_pack_runs_offline(name: str, gossamer: Cli) -> None:
     done = gossamer("run", name, "--demo", "--json", "--quiet", timeout=170)
     reports = json_lines(done.stdout)
+    paused = [each.scraper.name for each in registry.pack(name) if each.scraper.paused]
+    assert all(f"{each} ships paused" in done.stderr for each in paused)
     assert len(reports) == len(registry.choose(name)), done.stderr
     assert "Traceback" not in done.stderr
     assert sum(each["items"] for each in reports) > 10

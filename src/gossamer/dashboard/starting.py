@@ -75,8 +75,10 @@ class Starter:
                 "outlined dense autogrow"
             )
             self._params.classes("full-width")
-            for name, about in self.found.scraper.takes.items():
-                Text(f"{name}: {about}", "div", "g-small g-wrap")
+            with ui.element("div"):
+                for name, about in self.found.scraper.takes.items():
+                    if name not in self.found.scraper.local:  # nobody can give those from here
+                        Text(f"{name}: {about}", "div", "g-small g-wrap")
             if self.found.scraper.paused:
                 note(f"It ships paused: {self.found.scraper.paused}", "warn")
             with box("g-row"):
