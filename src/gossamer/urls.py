@@ -195,9 +195,23 @@ def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
 
 
+@lru_cache(maxsize=65536)
 def shard(host_name: str) -> int:
-    """The shard a host belongs to: the same on every machine and in every version."""
-    return zlib.crc32(host_name.encode()) % SHARDS
+    """The shard a host belongs to: the same on every machine, and for all hosts of a domain, which may share a pace."""
+    return zlib.crc32(_one_pace(host_name).encode()) % SHARDS
+
+
+def _one_pace(host_name: str) -> str:
+    """What hosts have in common that may share a pace: their domain. An address stands for itself, with its port."""
+    name = host_name if host_name.endswith("]") else host_name.rpartition(":")[0] or host_name
+    labels = name.split(".")
+    if name.startswith("[") or name.replace(".", "").isdigit() or len(labels) == 1:
+        return host_name
+    if len(labels) == 2:
+        return name
+    if len(labels) == 3 and labels[0] == "www" and len(labels[2]) > 2:
+        return f"{labels[1]}.{labels[2]}"  # as most are: no need to load the list of suffixes
+    return registered_domain(name)
 
 
 def comparable(url: str) -> str:

@@ -7,6 +7,7 @@ quarter of a microsecond, a frozen dataclass in two and a half.
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -532,6 +533,12 @@ class Pending(msgspec.Struct, frozen=True):
     in_flight: int
 
 
+#: Instead of a shard: the whole run, walked by one process; and the part of a cluster's run that is done once, which is
+#: to seed it, to watch it and to end it.
+WHOLE = -1
+CONDUCTOR = -2
+
+
 class Lease(msgspec.Struct, frozen=True):
     """The right to walk a run's requests. Settling names it, so that a walk that outlived it is refused."""
 
@@ -541,3 +548,7 @@ class Lease(msgspec.Struct, frozen=True):
     token: int
     #: When it ends unless renewed, in seconds since 1970.
     until: float
+    #: What of the run: all of it, or the hosts of one shard.
+    shard: int = WHOLE
+    #: Seconds that it lasts after it was renewed; infinite where nobody else can take it while we live.
+    ttl: float = math.inf

@@ -482,7 +482,7 @@ def test_looking_after_the_files_costs_next_to_nothing(store: str, monkeypatch: 
 def test_who_works_on_a_store_is_told_whichever_name_it_is_asked_by(store: str, tmp_path: Path) -> None:
     async def main() -> str | None:
         async with SqliteStore(str(tmp_path / "other.db"), owner=False) as reader:
-            return await reader.worker()
+            return await reader.walked(1)
 
     opened(store)
     (tmp_path / "other.db").symlink_to(store)
@@ -570,6 +570,10 @@ READ_ALL = {
     "CLEAN",
     "MISSING",
     "ITEMS_AFTER",
+    "FIRST_BY_KEY",
+    "NEXT_BY_KEY",
+    "FIRST_HELD_BY_KEY",
+    "NEXT_HELD_BY_KEY",
     "CHANGES_OUT",
     "REJECTS_OUT",
     "SINKS",

@@ -146,7 +146,20 @@ def test_the_registered_domain_is_what_somebody_bought(name: str, domain: str) -
 
 
 def test_a_host_belongs_to_the_same_shard_for_ever() -> None:
-    assert [urls.shard(name) for name in ("a.org", "b.org:81", "[::1]")] == [639, 883, 959]
+    assert [urls.shard(name) for name in ("a.org", "127.0.0.1:81", "[::1]")] == [639, 670, 959]
+    assert urls.shard("127.0.0.1:81") != urls.shard("127.0.0.1:82")
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        ("a.org", "www.a.org", "a.org:81", "x.y.a.org:444"),
+        ("www.example.co.uk", "example.co.uk", "shop.example.co.uk"),
+    ],
+)
+def test_hosts_of_a_domain_share_a_shard_for_they_may_share_a_pace(hosts: tuple[str, ...]) -> None:
+    assert len({urls.shard(host) for host in hosts}) == 1
+    assert len({urls.registered_domain(urls.hostname(f"http://{host}")) for host in hosts}) == 1
 
 
 @given(st.text())

@@ -11,11 +11,32 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+import msgspec
+
 Row = tuple[Any, ...]
 
 
+class Dialect(msgspec.Struct, frozen=True):
+    """Where stores do not understand the same SQL: words to put into a statement, most of them empty for SQLite."""
+
+    #: At the end of a `select` in a transaction: whoever walks runs cannot change these rows before it ends.
+    locked: str = ""
+    #: Behind a text that is compared: by its bytes, whatever language the database is of.
+    bytewise: str = ""
+    #: Whether several processes may work on the store at the same time. Of a SQLite file there is one at most.
+    shared: bool = False
+
+
+SQLITE = Dialect()
+POSTGRES = Dialect(locked=" for update", bytewise=' collate "C"', shared=True)
+
+
 class Writing(Protocol):
-    """A transaction. Nobody else writes meanwhile, not even a crawl: nothing but statements belongs in it."""
+    """A transaction. No other desk writes meanwhile, and in a file not even a crawl: only statements belong in it."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The store's SQL."""
 
     async def run(self, statement: str, /, **names: Any) -> int:
         """Run a statement; returns how many rows it changed."""
@@ -30,14 +51,22 @@ class Writing(Protocol):
         """The first row."""
 
 
-class Desk(Protocol):
-    """Short statements on a store. Raises StoreError, in a sentence, whatever goes wrong."""
+class Reading(Protocol):
+    """Short statements that only read. Raises StoreError, in a sentence, whatever goes wrong."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The store's SQL."""
 
     async def rows(self, statement: str, /, **names: Any) -> list[Row]:
         """Every row of a statement that only reads. To be limited by its `limit`."""
 
     async def row(self, statement: str, /, **names: Any) -> Row | None:
         """The first row."""
+
+
+class Desk(Reading, Protocol):
+    """Short statements on a store. Raises StoreError, in a sentence, whatever goes wrong."""
 
     def writing(self) -> AbstractAsyncContextManager[Writing]:
         """Begin a transaction: written when it is left, unless by an exception."""

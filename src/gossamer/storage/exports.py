@@ -94,11 +94,12 @@ def _check(choice: Choice, style: str, output: Path | None, partition_by: Sequen
     pages = choice.what == "pages"
     wrong = {
         "--held needs --run N: `gossamer drift` lists the runs that are held back": choice.held and choice.run is None,
-        "--kind, --gone, --held, --source, --unique and --cursor are for items, not for pages": pages
-        and (choice.kind or choice.gone or choice.held or choice.source or choice.unique or cursor),
+        "--kind, --gone, --held, --source, --unique, --sort and --cursor are for items, not for pages": pages
+        and (choice.kind or choice.gone or choice.held or choice.source or choice.unique or choice.sort or cursor),
         "--cursor gives what happened since, of whichever source: leave --unique out": cursor and choice.unique,
         "--cursor follows all that happens: leave --run, --since and --held out": cursor
         and (choice.run is not None or choice.since is not None or choice.held),
+        "--cursor gives what happened since, in the order it happened: leave --sort out": cursor and choice.sort,
         "Parquet cannot be written to stdout: give a file with -o": style == "parquet" and output is None,
         "--partition-by is for Parquet: add --format parquet": style != "parquet" and partition_by,
         f"{output} is a folder: give a file": style != "parquet" and output is not None and output.is_dir(),

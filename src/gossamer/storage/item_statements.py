@@ -295,6 +295,26 @@ select json_group_array(json_array(id, 0, scraper, kind, key, url, data, seen, s
 )
 """
 
+# The same by their names. SQLite compares texts by their bytes. Nothing comes before three empty texts: the first piece
+# begins there, with what has just that name.
+_BY_KEY = f"""
+select json_group_array({_ITEM}) from (
+    select item.* from item
+    where (scraper, kind, key) {{after}} (:last_scraper, :last_kind, :last_key)
+        and (:gone or :run is not null or gone is null) and {_WANTED}
+    order by scraper, kind, key limit :n
+)
+"""  # noqa: S608
+_HELD_BY_KEY = """
+select json_group_array(json_array(id, 0, scraper, kind, key, url, data, seen, seen, seen, times, null)) from (
+    select staged.*, run.scraper from staged join run on run.id = run_id
+    where run_id = :run and (kind, key) {after} (:last_kind, :last_key) and (:kind is null or kind = :kind)
+    order by kind, key limit :n
+)
+"""
+FIRST_BY_KEY, NEXT_BY_KEY = _BY_KEY.format(after=">="), _BY_KEY.format(after=">")
+FIRST_HELD_BY_KEY, NEXT_HELD_BY_KEY = _HELD_BY_KEY.format(after=">="), _HELD_BY_KEY.format(after=">")
+
 # What an item became is what its next change, or the item itself, says.
 _AFTER = """coalesce((
     select later.before from change as later where later.item_id = change.item_id and later.id > change.id

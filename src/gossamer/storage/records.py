@@ -97,6 +97,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     extra: tuple[str, ...] = ()
     #: New, changed, back or gone after this place in the log of changes; from 0, those that are gone are left out.
     after: int | None = None
+    #: "": in the order first seen; "key": by scraper, kind and key, which is the same order wherever they were found.
+    sort: str = ""
 
     @property
     def marks(self) -> bool:
@@ -211,6 +213,7 @@ class Rows:
             after=choice.after,
             gone=choice.gone,
             held=choice.held,
+            by_key=choice.sort == "key",
         )
         items: list[StoredItem] = []
         async for item in self._store.items(wanted):

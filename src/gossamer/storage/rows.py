@@ -172,6 +172,26 @@ def item_rows(outcomes: Sequence[Outcome]) -> list[tuple[Any, ...]]:
     return [(o.request.id, i.kind, i.key, i.data, o.request.url, o.started) for o in outcomes for i in o.items]
 
 
+def waves(items: Sequence[Any], heavy: int) -> Iterator[Sequence[Any]]:
+    """Rows of items in groups in which none stands twice, so that each sees what the one before made of it.
+
+    None has many more bytes of records than `heavy`.
+    """
+    known: set[tuple[str, str]] = set()
+    wave: list[Any] = []
+    weight = 0
+    for row in items:
+        name = (row[1], row[2])
+        if name in known or weight > heavy:
+            yield wave
+            wave, known, weight = [], set(), 0
+        wave.append(row)
+        known.add(name)
+        weight += len(row[3])
+    if wave:
+        yield wave
+
+
 def seen_rows(outcomes: Sequence[Outcome], now: float) -> list[tuple[Any, ...]]:
     """The items that unchanged pages still stand for."""
     return [(o.request.id, kind, key, o.started or now) for o in outcomes for kind, key in o.seen]

@@ -1,15 +1,18 @@
 """The tables, in SQLAlchemy Core: one schema for every store.
 
-Only migrations and tests import this module; the hot statements are written by hand in each store.
+Only migrations, `gossamer db` and tests import this module; the hot statements are written by hand in each store.
+What only one kind of database has says so.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -19,6 +22,7 @@ from sqlalchemy import (
     Text,
     text,
 )
+from sqlalchemy import event as events
 
 metadata = MetaData()
 
@@ -26,6 +30,14 @@ metadata = MetaData()
 Big = BigInteger().with_variant(Integer(), "sqlite")
 
 WANTED = text("wanted <> ''")
+
+
+def only_sqlite(column: str, parent: str) -> ForeignKeyConstraint:
+    """A foreign key of a table that the walk writes by the thousand: PostgreSQL would lock a row of its parent."""
+    key = ForeignKeyConstraint([column], [parent])
+    key.ddl_if(dialect="sqlite")
+    return key
+
 
 #: One execution of one scraper.
 run = Table(
@@ -70,6 +82,13 @@ run = Table(
     Column("alone", Integer, nullable=False, server_default="0"),
     # Of its items, those that no run had seen before.
     Column("new_items", Integer, nullable=False, server_default="0"),
+    # Whether workers walk it together, which of several such runs goes first, and the most workers at the same time.
+    Column("cluster", Integer, nullable=False, server_default="0"),
+    Column("priority", Integer, nullable=False, server_default="0"),
+    Column("workers", Integer),
+    # Its counters when a person last started it: budgets count from there.
+    Column("begun_pages", Integer, nullable=False, server_default="0"),
+    Column("begun_items", Integer, nullable=False, server_default="0"),
     Index("run_signature", "signature"),
     Index("run_scraper", "scraper", "id"),
     Index("run_state", "state", "id"),
@@ -88,7 +107,7 @@ run_reason = Table(
     sqlite_with_rowid=False,
 )
 
-#: Who may walk a run's requests. Shard -1 is the whole run, as one process leases it.
+#: Who may walk a run's requests: shard -1 is the whole run, -2 is who seeds, watches and ends it for many workers.
 lease = Table(
     "lease",
     metadata,
@@ -97,7 +116,16 @@ lease = Table(
     Column("owner", Text),
     Column("token", Big, nullable=False),
     Column("until", Float, nullable=False),
+    # When workers were last told of it.
+    Column("ticket_at", Float),
+    # How many owners in a row died holding it.
+    Column("crashes", Integer, nullable=False, server_default="0"),
+    Column("acquired", Float, nullable=False, server_default="0"),
+    # Until when whoever walked it last had nothing to do.
+    Column("rest_until", Float, nullable=False, server_default="0"),
     PrimaryKeyConstraint("run_id", "shard"),
+    Index("lease_owner", "owner"),
+    Index("lease_shard", "shard", "until"),
     sqlite_with_rowid=False,
 )
 
@@ -115,7 +143,7 @@ request = Table(
     "request",
     metadata,
     Column("id", Big, primary_key=True),
-    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("run_id", Big, nullable=False),
     Column("digest", Text, nullable=False),
     Column("url", Text, nullable=False),
     Column("host", Text, nullable=False),
@@ -138,6 +166,7 @@ request = Table(
     Column("size", Big),
     Column("started", Float),
     Column("elapsed", Float),
+    only_sqlite("run_id", "run.id"),
     Index("request_known", "run_id", "digest", unique=True),
     # For people who look through one run of many. It only ever grows at the end of a run's part: that costs little.
     Index("request_run", "run_id", "id"),
@@ -149,9 +178,13 @@ request = Table(
         "id",
         "depth",  # so that levels are told apart without reading the rows
         sqlite_where=WAITING,
-        postgresql_where=WAITING,
-    ),
-    Index("request_parked", "run_id", "not_before", sqlite_where=PARKED, postgresql_where=PARKED),
+    ).ddl_if(dialect="sqlite"),
+    Index("request_parked", "run_id", "not_before", sqlite_where=PARKED).ddl_if(dialect="sqlite"),
+    # Workers take the hosts of one shard each.
+    Index(
+        "request_ready", "run_id", "shard", "host", text("priority desc"), "id", "depth", postgresql_where=WAITING
+    ).ddl_if(dialect="postgresql"),
+    Index("request_parked", "run_id", "shard", "not_before", postgresql_where=PARKED).ddl_if(dialect="postgresql"),
     Index("request_roots", "run_id", "host", sqlite_where=ROOTS, postgresql_where=ROOTS),
     Index("request_claimed", "run_id", sqlite_where=CLAIMED, postgresql_where=CLAIMED),
     Index("request_failed", "reason", "id", sqlite_where=FAILED, postgresql_where=FAILED),
@@ -162,7 +195,7 @@ fetch = Table(
     "fetch",
     metadata,
     Column("id", Big, primary_key=True),
-    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("run_id", Big, nullable=False),
     Column("request_id", Big),
     Column("url", Text, nullable=False),
     Column("host", Text, nullable=False),
@@ -172,9 +205,19 @@ fetch = Table(
     Column("size", Big, nullable=False),
     Column("reason", Text, nullable=False),
     Column("detail", Text),
+    only_sqlite("run_id", "run.id"),
     Index("fetch_request", "request_id"),
     Index("fetch_run", "run_id"),
 )
+
+#: What tells items of a scraper apart. Kinds and keys may be longer than an index of PostgreSQL takes.
+KNOWN = text("gossamer_known(kind, key)")
+_KNOWN_FUNCTION = r"""
+create or replace function gossamer_known(kind text, key text) returns bytea
+language sql immutable strict parallel safe
+as $$ select sha256(replace(length(kind)::text || ' ' || kind || key, '\', '\\')::bytea) $$
+"""
+events.listen(metadata, "before_create", DDL(_KNOWN_FUNCTION).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 
 #: What was collected: one row a record, whichever runs saw it.
 item = Table(
@@ -197,10 +240,27 @@ item = Table(
     # The runs that saw it first and last; 0: nobody knows.
     Column("first_run", Big, nullable=False, server_default="0"),
     Column("last_run", Big, nullable=False, server_default="0"),
-    Index("item_known", "scraper", "kind", "key", unique=True),
-    Index("item_seq", "seq"),
+    Index("item_known", "scraper", "kind", "key", unique=True).ddl_if(dialect="sqlite"),
+    Index("item_known", KNOWN, "scraper", unique=True).ddl_if(dialect="postgresql"),
+    Index("item_seq", "seq").ddl_if(dialect="sqlite"),
+    Index("item_seq", "seq", "id").ddl_if(dialect="postgresql"),
     Index("item_scraper", "scraper", "id"),
 )
+
+#: In PostgreSQL, an item's data as it can look into them: null where they are no JSON that jsonb holds.
+RECORD = "record"
+_FUNCTION = """
+create or replace function gossamer_jsonb(data text) returns jsonb language plpgsql immutable strict as $$
+begin
+    return data::jsonb;
+exception when others then
+    return null;
+end
+$$
+"""
+_ADDED = f"alter table item add column {RECORD} jsonb generated always as (gossamer_jsonb(data)) stored"
+for _statement in (_FUNCTION, _ADDED):
+    events.listen(item, "after_create", DDL(_statement).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 
 #: What an item was before each change: "changed", "gone" or "back". What it became is what the next change,
 #: or the item itself, says.
@@ -208,11 +268,12 @@ change = Table(
     "change",
     metadata,
     Column("id", Big, primary_key=True),
-    Column("item_id", Big, ForeignKey("item.id"), nullable=False),
+    Column("item_id", Big, nullable=False),
     Column("run_id", Big),
     Column("at", Float, nullable=False),
     Column("what", Text, nullable=False),
     Column("before", Text, nullable=False),
+    only_sqlite("item_id", "item.id"),
     Index("change_item", "item_id", "id"),
     Index("change_at", "at"),
 )
@@ -222,7 +283,7 @@ staged = Table(
     "staged",
     metadata,
     Column("id", Big, primary_key=True),
-    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("run_id", Big, nullable=False),
     Column("kind", Text, nullable=False),
     Column("key", Text, nullable=False),
     Column("data", Text, nullable=False),
@@ -231,7 +292,10 @@ staged = Table(
     Column("seen", Float, nullable=False),
     # On how many pages the run saw it.
     Column("times", Integer, nullable=False, server_default="1"),
-    Index("staged_known", "run_id", "kind", "key", unique=True),
+    only_sqlite("run_id", "run.id"),
+    Index("staged_known", "run_id", "kind", "key", unique=True).ddl_if(dialect="sqlite"),
+    Index("staged_known", KNOWN, "run_id", unique=True).ddl_if(dialect="postgresql"),
+    Index("staged_run", "run_id", "id").ddl_if(dialect="postgresql"),
     Index("staged_request", "request_id"),
 )
 
@@ -240,13 +304,14 @@ reject = Table(
     "reject",
     metadata,
     Column("id", Big, primary_key=True),
-    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("run_id", Big, nullable=False),
     Column("request_id", Big, nullable=False),
     Column("kind", Text, nullable=False),
     Column("data", Text, nullable=False),
     Column("step", Text, nullable=False),
     Column("reason", Text, nullable=False),
     Column("at", Float, nullable=False),
+    only_sqlite("run_id", "run.id"),
     Index("reject_run", "run_id"),
     Index("reject_request", "request_id"),
 )
@@ -284,9 +349,12 @@ sink = Table(
 sighting = Table(
     "sighting",
     metadata,
-    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
-    Column("item_id", Big, ForeignKey("item.id"), nullable=False),
-    Column("request_id", Big, ForeignKey("request.id"), nullable=False),
+    Column("run_id", Big, nullable=False),
+    Column("item_id", Big, nullable=False),
+    Column("request_id", Big, nullable=False),
+    only_sqlite("run_id", "run.id"),
+    only_sqlite("item_id", "item.id"),
+    only_sqlite("request_id", "request.id"),
     PrimaryKeyConstraint("run_id", "item_id"),
     Index("sighting_request", "request_id"),
     sqlite_with_rowid=False,
@@ -348,9 +416,10 @@ start = Table(
     "start",
     metadata,
     Column("id", Big, primary_key=True),
-    Column("run_id", Big, ForeignKey("run.id"), nullable=False),
+    Column("run_id", Big, nullable=False),
     Column("at", Float, nullable=False),
     Column("limits", Text, nullable=False),
+    only_sqlite("run_id", "run.id"),
     Index("start_run", "run_id"),
 )
 

@@ -14,13 +14,26 @@ from typing import Any
 import msgspec
 
 from gossamer import urls
-from gossamer.errors import LeaseLost, StoreBusy
+from gossamer.errors import LeaseLost, StoreBusy, StoreError
 from gossamer.storage import counting, filelock, rows
 from gossamer.storage import statements as sql
-from gossamer.storage.sqlite_file import MEMORY, path_of
+from gossamer.storage.naming import MEMORY, path_of
 from gossamer.storage.sqlite_items import SqliteItems
 from gossamer.storage.store import DEEPEST, Batch, Draft, FetchLine, Mark, RobotsNote, Settled, SourceNote, UrlStory
-from gossamer.values import Ending, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Verdict, Visit
+from gossamer.values import (
+    WHOLE,
+    Ending,
+    Lease,
+    Notice,
+    Outcome,
+    Pending,
+    Request,
+    Run,
+    RunState,
+    Start,
+    Verdict,
+    Visit,
+)
 
 __all__ = ["MEMORY", "SqliteStore", "path_of"]
 
@@ -42,8 +55,8 @@ class SqliteStore(SqliteItems):
 
     def __init__(self, path: str, *, owner: bool = True) -> None:
         super().__init__(path, owner=owner)
-        #: Owners of leases that live in this process.
-        self._alive: set[str] = set()
+        #: Runs that are walked in this process, and by whom.
+        self._alive: set[tuple[int, str]] = set()
         #: Run -> its scraper.
         self._scrapers: dict[int, str] = {}
         #: Notes that wait for the thread, which more may join, and what their authors wait for.
@@ -103,7 +116,7 @@ class SqliteStore(SqliteItems):
 
         await self._do(write)
 
-    async def worker(self) -> str | None:
+    async def walked(self, run_id: int) -> str | None:
         return f"process {os.getpid()}" if self.owner else await self._do(filelock.holder, self.path)
 
     async def served(self, since: float) -> bool:
@@ -141,7 +154,7 @@ class SqliteStore(SqliteItems):
         with self._transaction() as db:
             held = db.execute(sql.LEASE, (run_id,)).fetchone()
             # We hold the file's lock: an owner outside this process is dead, whatever its lease says.
-            if held and held[0] in self._alive and held[2] > time.time():
+            if held and (run_id, held[0]) in self._alive and held[2] > time.time():
                 raise StoreBusy(f"run {run_id} is already being walked in this process: wait for it to end")
             token = self._one(sql.TAKE_LEASE, run=run_id, owner=owner, until=until)
             db.execute(sql.UNCLAIM, (run_id,))
@@ -151,14 +164,14 @@ class SqliteStore(SqliteItems):
                 db.execute(counting.TAKE_BACK, _counted(run))
             db.execute(sql.RUN_STARTED, {"run": run_id, "now": time.time()})
             db.execute(sql.START, {"run": run_id, "now": time.time(), "limits": limits})
-        self._alive.add(owner)
+        self._alive.add((run_id, owner))
         return Lease(run=run_id, owner=owner, token=token, until=until)
 
     async def release(self, lease: Lease) -> None:
         def write() -> None:
             with self._transaction() as db:
                 db.execute(sql.RELEASE, {"run": lease.run, "token": lease.token})
-            self._alive.discard(lease.owner)
+            self._alive.discard((lease.run, lease.owner))
 
         await self._do(write)
 
@@ -212,18 +225,21 @@ class SqliteStore(SqliteItems):
         fresh.update(revived)
         dropped.subtract({"depth": sum(revived.values())} if revived else {})
 
-    async def hosts(self, run_id: int) -> Mapping[str, int]:
+    async def hosts(self, run_id: int, shard: int = WHOLE) -> Mapping[str, int]:
+        _all_of_it(shard)
         found: dict[str, int] = msgspec.json.decode(await self._do(self._one, sql.HOSTS, run_id))
         return found
 
     async def peek(
-        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST
+        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST, shard: int = WHOLE
     ) -> list[Request]:
+        _all_of_it(shard)
         skip = rows.encode(list(but)).decode()
         found = await self._do(self._one, sql.PEEK, run=run_id, host=host, limit=limit, but=skip, level=level)
         return rows.read_requests(found)
 
-    async def level(self, run_id: int, host: str) -> int | None:
+    async def level(self, run_id: int, host: str, shard: int = WHOLE) -> int | None:
+        _all_of_it(shard)
         found: int | None = await self._do(self._one, sql.LEVEL, run=run_id, host=host)
         return found
 
@@ -236,7 +252,9 @@ class SqliteStore(SqliteItems):
         found: list[str] = msgspec.json.decode(await self._do(self._one, sql.GIVEN_HOSTS, run=run_id))
         return found
 
-    async def wake(self, run_id: int, now: float) -> tuple[Mapping[str, int], float | None]:
+    async def wake(self, run_id: int, now: float, shard: int = WHOLE) -> tuple[Mapping[str, int], float | None]:
+        _all_of_it(shard)
+
         def write() -> tuple[Mapping[str, int], float | None]:
             with self._transaction() as db:
                 woken = msgspec.json.decode(self._one(sql.DUE, run=run_id, now=now))
@@ -245,7 +263,9 @@ class SqliteStore(SqliteItems):
 
         return await self._do(write)
 
-    async def pending(self, run_id: int) -> Pending:
+    async def pending(self, run_id: int, shard: int = WHOLE) -> Pending:
+        _all_of_it(shard)
+
         def read() -> Pending:
             settled, ready, parked, due, in_flight = self._db.execute(sql.PENDING, {"run": run_id}).fetchone()
             return Pending(settled=settled or 0, waiting=ready + parked, parked=parked, due=due, in_flight=in_flight)
@@ -408,6 +428,12 @@ class SqliteStore(SqliteItems):
             for row in found:
                 after = row.pop("id")
                 yield row
+
+
+def _all_of_it(shard: int) -> None:
+    """Whoever works on the file has all of it."""
+    if shard != WHOLE:
+        raise StoreError("a SQLite file is walked by one process: workers share a postgresql:// store")
 
 
 def _robots_note(row: tuple[Any, ...]) -> RobotsNote:

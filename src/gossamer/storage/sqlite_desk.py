@@ -15,8 +15,9 @@ from typing import Any, Self, TypeVar
 
 from gossamer.errors import StoreBusy, StoreError
 from gossamer.storage import statements as sql
-from gossamer.storage.desk import Row
-from gossamer.storage.sqlite_file import MEMORY, SqliteFile, spoken, tell_if_slow
+from gossamer.storage.desk import SQLITE, Row
+from gossamer.storage.naming import MEMORY
+from gossamer.storage.sqlite_file import SqliteFile, spoken, tell_if_slow
 
 T = TypeVar("T")
 
@@ -30,6 +31,8 @@ STEPS = 100_000
 
 class SqliteDesk:
     """Opened with `async with`, beside a process that works on the file, or alone. Makes the file if need be."""
+
+    dialect = SQLITE
 
     def __init__(self, path: str) -> None:
         if path == MEMORY:
@@ -165,8 +168,28 @@ class SqliteDesk:
         return await asyncio.get_running_loop().run_in_executor(threads, call)
 
 
+class SqliteReader(SqliteFile):
+    """A file that is only looked at: no more than the reading part of a desk, which changes nothing, not its form."""
+
+    dialect = SQLITE
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, owner=False)
+
+    async def rows(self, statement: str, /, **names: Any) -> list[Row]:
+        """As in `Desk`."""
+        return await self._do(lambda: self._db.execute(statement, names).fetchall())
+
+    async def row(self, statement: str, /, **names: Any) -> Row | None:
+        """As in `Desk`."""
+        found = await self.rows(statement, **names)
+        return found[0] if found else None
+
+
 class _Writing:
     """A transaction on the connection that writes."""
+
+    dialect = SQLITE
 
     def __init__(self, desk: SqliteDesk) -> None:
         self._desk = desk

@@ -13,31 +13,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from gossamer.errors import ConfigError, LeaseLost, StoreError, StoreTooNew
+from gossamer.errors import LeaseLost, StoreError, StoreTooNew
 from gossamer.storage import filelock, rows
 from gossamer.storage import statements as sql
 from gossamer.storage.migrations import upgrade as migrations
+from gossamer.storage.naming import MEMORY
 from gossamer.telemetry import log
 from gossamer.values import Lease
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MEMORY = ":memory:"
 #: Seconds after which a transaction is told of.
 SLOW = 1.0
-
-
-def path_of(store: str) -> str:
-    """The file behind `--store`: a path, or sqlite:///path."""
-    if store.startswith("sqlite:///"):
-        store = store.removeprefix("sqlite:///")
-    elif "://" in store:
-        scheme = store.partition("://")[0]
-        raise ConfigError(f"no store of kind {scheme!r} is known: give a path like gossamer.db")
-    if not store:
-        raise ConfigError("the store's path is empty: give a path like gossamer.db")
-    return store
 
 
 class SqliteFile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -64,7 +64,7 @@ class SqliteItems(SqliteFile):
         # A page that did not change gives what it gave, and that is current already: only its sighting is new.
         fresh = self._write(sql.SIGHTINGS, [row[:3] for row in seen], run=run, scraper=scraper)
         if held:
-            for wave in _waves(items):
+            for wave in rows.waves(items, HEAVY):
                 self._write(sql.STAGE, wave, run=run)
             return unknown
         return fresh + self._put(items, names, _FOR_SETTLE, volatile)[0]
@@ -93,7 +93,7 @@ class SqliteItems(SqliteFile):
     ) -> tuple[int, int]:
         """Write items and what they were before; returns how many this run had not seen, and how many changed."""
         fresh = changed = 0
-        for wave in _waves(items):
+        for wave in rows.waves(items, HEAVY):
             made = {"rows": rows.as_json(wave), **names, **how}
             changed += self._db.execute(sql.changes(volatile), made).rowcount
             self._db.execute(sql.items(volatile), made)
@@ -269,6 +269,13 @@ class SqliteItems(SqliteFile):
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def items(self, wanted: Wanted) -> AsyncIterator[StoredItem]:
+        async with aclosing(self._by_key(wanted) if wanted.by_key else self._in_order(wanted)) as pieces:
+            async for found in pieces:
+                for row in found:
+                    yield StoredItem(*row)
+
+    async def _in_order(self, wanted: Wanted) -> AsyncGenerator[list[tuple[Any, ...]], None]:
+        """Items in the order first seen, or of the log of changes."""
         statement = sql.ITEMS_OUT if wanted.after is None else sql.ITEMS_AFTER
         names = {"run": wanted.run, "scraper": wanted.scraper, "kind": wanted.kind, "since": wanted.since}
         names |= {"last": 0}
@@ -278,20 +285,37 @@ class SqliteItems(SqliteFile):
             names |= {"after": wanted.after, "seq": wanted.after}
         else:
             names |= {"gone": wanted.gone}
-        async with aclosing(self._pieces(statement, names)) as pieces:
+        async with aclosing(self._pieces(statement, statement, names)) as pieces:
             async for found in pieces:
-                for row in found:
-                    yield StoredItem(*row)
+                yield found
                 names["last"] = found[-1][0]
                 if "seq" in names:
                     names["seq"] = found[-1][1]
 
-    async def _pieces(self, statement: str, names: Mapping[str, Any]) -> AsyncGenerator[list[tuple[Any, ...]], None]:
-        """Rows of a statement, some at a time: as many as make a text that is neither small nor huge.
+    async def _by_key(self, wanted: Wanted) -> AsyncGenerator[list[tuple[Any, ...]], None]:
+        """Items by their names."""
+        first, then = sql.FIRST_BY_KEY, sql.NEXT_BY_KEY
+        names: dict[str, Any] = {"run": wanted.run, "kind": wanted.kind}
+        names |= {"last_kind": (wanted.kind or "") if wanted.held or wanted.scraper else "", "last_key": ""}
+        if wanted.held:
+            first, then = sql.FIRST_HELD_BY_KEY, sql.NEXT_HELD_BY_KEY
+        else:
+            names |= {"scraper": wanted.scraper, "since": wanted.since, "gone": wanted.gone}
+            names |= {"last_scraper": wanted.scraper or ""}
+        async with aclosing(self._pieces(first, then, names)) as pieces:
+            async for found in pieces:
+                yield found
+                last = dict(zip(("last_scraper", "last_kind", "last_key"), found[-1][2:5], strict=True))
+                names |= {name: last[name] for name in last if name in names}
+
+    async def _pieces(
+        self, first: str, then: str, names: Mapping[str, Any]
+    ) -> AsyncGenerator[list[tuple[Any, ...]], None]:
+        """Rows of a statement, and then of another, some at a time: as many as make a text neither small nor huge.
 
         `names` is read anew each time: who takes the rows says in it where to go on.
         """
-        n = FIRST_ROWS
+        n, statement = FIRST_ROWS, first
         while True:
             try:
                 text = await self._do(self._one, statement, **names, n=n)
@@ -304,7 +328,7 @@ class SqliteItems(SqliteFile):
             if not found:
                 return
             yield found
-            n = max(1, min(MOST_ROWS, 4 * n, n * HEAVY // max(1, len(text))))
+            n, statement = max(1, min(MOST_ROWS, 4 * n, n * HEAVY // max(1, len(text)))), then
 
     async def item_cursor(self) -> int:
         found: int = await self._do(self._one, sql.CURSOR)
@@ -324,7 +348,7 @@ class SqliteItems(SqliteFile):
 
     async def rejects(self, run_id: int | None, scraper: str | None) -> AsyncIterator[Rejection]:
         names = {"last": 0, "run": run_id, "scraper": scraper}
-        async with aclosing(self._pieces(sql.REJECTS_OUT, names)) as pieces:
+        async with aclosing(self._pieces(sql.REJECTS_OUT, sql.REJECTS_OUT, names)) as pieces:
             async for found in pieces:
                 for row in found:
                     yield Rejection(*row[1:])
@@ -339,20 +363,3 @@ def _judgement(row: tuple[Any, ...]) -> Judgement:
 def _share(wanted: int, of: int) -> int:
     """The part of all hashes that gives so many of so many."""
     return (1 << 32) * wanted // max(wanted, of)
-
-
-def _waves(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Rows in groups in which no item stands twice, so that each sees what the one before made of it; none is huge."""
-    known: set[tuple[str, str]] = set()
-    wave: list[Any] = []
-    weight = 0
-    for row in items:
-        name = (row[1], row[2])
-        if name in known or weight > HEAVY:
-            yield wave
-            wave, known, weight = [], set(), 0
-        wave.append(row)
-        known.add(name)
-        weight += len(row[3])
-    if wave:
-        yield wave

@@ -20,10 +20,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from gossamer.values import Fetch, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Verdict, Visit
+from gossamer.values import WHOLE, Fetch, Lease, Notice, Outcome, Pending, Request, Run, RunState, Start, Verdict, Visit
 
 #: No limit of depth.
 DEEPEST = 2**31 - 1
+#: More requests of a host than are worth counting.
+MANY = 1_000_000_000
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -115,10 +117,13 @@ class Settled(msgspec.Struct, frozen=True):
     items: int
     #: Rule -> links it dropped that were not known before. Below zero: links found again less deep, by a redirect.
     dropped: Mapping[str, int]
+    #: Pages and items of the whole run by now, where several processes walk it; 0: nobody else does.
+    pages: int = 0
+    total: int = 0
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which items somebody asks for. Left as it is: all that are current."""
+    """Which items somebody asks for. Left as it is: all that are current, in the order first seen."""
 
     #: Seen by this run, gone or not.
     run: int | None = None
@@ -132,6 +137,8 @@ class Wanted(msgspec.Struct, frozen=True):
     gone: bool = False
     #: Those of `run` that the drift gate holds back, instead.
     held: bool = False
+    #: By scraper, kind and key, in the order of their bytes, instead of the order first seen. Not with `after`.
+    by_key: bool = False
 
 
 class StoredItem(msgspec.Struct, frozen=True):
@@ -311,8 +318,8 @@ class Store(Protocol):
     async def forget_run(self, run_id: int) -> None:
         """Take back a run that has no requests: it could not even start."""
 
-    async def worker(self) -> str | None:
-        """Who works on the store now; None if nobody does, so that a run called running was killed."""
+    async def walked(self, run_id: int) -> str | None:
+        """Who walks a run now; None if nobody does, so that a run called running was killed."""
 
     async def served(self, since: float) -> bool:
         """Whether a service has said, since some time, that it walks the runs of this store."""
@@ -343,18 +350,21 @@ class Store(Protocol):
         `last` says that these were all: the run is seeded, and resuming it asks for no start requests again.
         """
 
-    async def hosts(self, run_id: int) -> Mapping[str, int]:
-        """Host -> requests ready to be walked (parked ones left out)."""
+    async def hosts(self, run_id: int, shard: int = WHOLE) -> Mapping[str, int]:
+        """Host -> requests ready to be walked (parked ones left out); of a shard, MANY for more than are counted.
+
+        A shard is named where several processes walk a run; a store that one process works on knows none.
+        """
 
     async def peek(
-        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST
+        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST, shard: int = WHOLE
     ) -> list[Request]:
         """The best ready requests of a host, best first: highest priority, then first found.
 
         None deeper than `level`, none with an id in `but`. Nothing is changed.
         """
 
-    async def level(self, run_id: int, host: str) -> int | None:
+    async def level(self, run_id: int, host: str, shard: int = WHOLE) -> int | None:
         """The least depth among a host's waiting requests, parked ones included; None if none waits."""
 
     async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
@@ -363,11 +373,11 @@ class Store(Protocol):
     async def given_hosts(self, run_id: int) -> list[str]:
         """One start URL for each host that a run was given to start at; not those that redirects or pages led to."""
 
-    async def wake(self, run_id: int, now: float) -> tuple[Mapping[str, int], float | None]:
+    async def wake(self, run_id: int, now: float, shard: int = WHOLE) -> tuple[Mapping[str, int], float | None]:
         """Make parked requests ready whose time has come: host -> how many, and when the next is due."""
 
-    async def pending(self, run_id: int) -> Pending:
-        """What is left of a run."""
+    async def pending(self, run_id: int, shard: int = WHOLE) -> Pending:
+        """What is left of a run, or of a shard of it."""
 
     async def settle(self, lease: Lease, batch: Batch) -> Settled:
         """Write a group of outcomes down, in walk order. Raises LeaseLost.
@@ -430,7 +440,7 @@ class Store(Protocol):
     # -- items -------------------------------------------------------------------------------------------------
 
     def items(self, wanted: Wanted) -> AsyncIterator[StoredItem]:
-        """Items with their provenance, in the order first seen; by `after`, in the order of the log of changes."""
+        """Items with their provenance, in the order that is asked for."""
 
     async def item_cursor(self) -> int:
         """The newest place in the log of changes."""

@@ -38,7 +38,7 @@ CREATE TABLE run (
     failed INTEGER DEFAULT '0' NOT NULL,
     skipped INTEGER DEFAULT '0' NOT NULL,
     retried INTEGER DEFAULT '0' NOT NULL,
-    size INTEGER DEFAULT '0' NOT NULL, rejected INTEGER DEFAULT '0' NOT NULL, verdict TEXT DEFAULT '' NOT NULL, reading TEXT DEFAULT '{}' NOT NULL, asked_by TEXT DEFAULT '' NOT NULL, via TEXT DEFAULT 'cli' NOT NULL, trusted INTEGER DEFAULT '1' NOT NULL, wanted TEXT DEFAULT '' NOT NULL, started FLOAT, crashes INTEGER DEFAULT '0' NOT NULL, alone INTEGER DEFAULT '0' NOT NULL, new_items INTEGER DEFAULT '0' NOT NULL,
+    size INTEGER DEFAULT '0' NOT NULL, rejected INTEGER DEFAULT '0' NOT NULL, verdict TEXT DEFAULT '' NOT NULL, reading TEXT DEFAULT '{}' NOT NULL, asked_by TEXT DEFAULT '' NOT NULL, via TEXT DEFAULT 'cli' NOT NULL, trusted INTEGER DEFAULT '1' NOT NULL, wanted TEXT DEFAULT '' NOT NULL, started FLOAT, crashes INTEGER DEFAULT '0' NOT NULL, alone INTEGER DEFAULT '0' NOT NULL, new_items INTEGER DEFAULT '0' NOT NULL, cluster INTEGER DEFAULT '0' NOT NULL, priority INTEGER DEFAULT '0' NOT NULL, workers INTEGER, begun_pages INTEGER DEFAULT '0' NOT NULL, begun_items INTEGER DEFAULT '0' NOT NULL,
     PRIMARY KEY (id)
 );
 
@@ -76,7 +76,7 @@ CREATE TABLE lease (
     shard INTEGER NOT NULL,
     owner TEXT,
     token INTEGER NOT NULL,
-    until FLOAT NOT NULL,
+    until FLOAT NOT NULL, ticket_at FLOAT, crashes INTEGER DEFAULT '0' NOT NULL, acquired FLOAT DEFAULT '0' NOT NULL, rest_until FLOAT DEFAULT '0' NOT NULL,
     PRIMARY KEY (run_id, shard),
     FOREIGN KEY(run_id) REFERENCES run (id)
 )
@@ -474,5 +474,9 @@ CREATE TABLE worker (
 )
  WITHOUT ROWID;
 
-insert into alembic_version (version_num) values ('0004');
+CREATE INDEX lease_owner ON lease (owner);
+
+CREATE INDEX lease_shard ON lease (shard, until);
+
+insert into alembic_version (version_num) values ('0005');
 
