@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -30,11 +31,12 @@ from gossamer.progress import Progress
 from gossamer.reader import Reader
 from gossamer.scope import Scope
 from gossamer.settings import ScraperConfig
-from gossamer.settler import Settler
+from gossamer.settler import ALONE, COUNTED, SHARED, Settler
 from gossamer.storage.archive import Archive, Kept, Same
 from gossamer.storage.store import Settled, Store
 from gossamer.telemetry import log
-from gossamer.values import REDIRECTS, Drop, Ending, Fetch, Lease, Outcome, Request, Response, Visit
+from gossamer.tenure import Tenure
+from gossamer.values import REDIRECTS, WHOLE, Drop, Ending, Fetch, Lease, Outcome, Request, Response, Visit
 from gossamer.visits import Visits
 
 #: Seconds that parsing a page may take.
@@ -46,8 +48,24 @@ MAX_SITEMAP = 50 << 20
 #: Seconds between two looks at whether all that is left waits for hosts that are held.
 LOOK = 0.5
 
+#: Walks at the same time where a run is walked in shards, each of a few hosts.
+WALKERS = 32
+
+#: Into how many parts the rest of a budget is divided, of which each shard of a run may have one under way.
+SHARES = 32
+
 #: Statuses that a wall may stand behind.
 _WALLED = frozenset({401, 403, 429, 503})
+
+
+class Careful(Protocol):
+    """Walks requests that may end the process, so that it is known which one did."""
+
+    async def walk(self, turn: Turn, walk: Callable[[Turn], Awaitable[Outcome]]) -> Outcome:
+        """Take one request to its outcome."""
+
+    def settled(self, outcomes: Sequence[Outcome]) -> None:
+        """A group of outcomes is in the store."""
 
 
 class Engine:
@@ -68,9 +86,28 @@ class Engine:
         by_level: bool,
         archive: Archive | None = None,
         alone: bool = False,
+        tenure: Tenure | None = None,
+        begun: tuple[int, int] = (0, 0),
+        elsewhere: Callable[[Collection[int]], None] = lambda shards: None,
     ) -> None:
-        """With `alone`, pages are read for their items, and what they lead to is let be."""
+        """With `alone`, pages are read for their items, and what they lead to is let be.
+
+        Where others walk the run too, budgets count from the run's pages and items at its start (`begun`), and
+        `elsewhere` hears of shards of theirs that got something to do.
+        """
+        self.progress = progress
         self._alone = alone
+        self.tenure = tenure or Tenure(lease.ttl)
+        #: The pace that is kept with other processes, where a host is spread over them.
+        self._shared = gate.shared if config.spread > 1 and lease.shard != WHOLE else None
+        self._begun = begun
+        self._elsewhere = elsewhere
+        #: Pages and items of the run since it was begun, by whoever walks it.
+        self._run_pages, self._run_items = progress.pages - begun[0], progress.items - begun[1]
+        if lease.shard == WHOLE:
+            self._run_pages = self._run_items = 0
+        #: Walks some requests with more care than others; None: there is no need.
+        self.careful: Careful | None = None
         self._store = store
         self._gate = gate
         self._fetcher = fetcher
@@ -82,7 +119,6 @@ class Engine:
         )
         self._scope = scope
         self._lease = lease
-        self.progress = progress
         self._visits = Visits(store, progress.scraper, config) if config.revisit != "always" else None
         self.frontier = Frontier(
             store,
@@ -93,13 +129,29 @@ class Engine:
             visits=self._visits,
             starving=self._starving,
             allowed=self._within_budget,
+            shard=lease.shard,
         )
         self._archive = archive if config.archive else None
         keep = self._keep if self._archive is not None else None
-        self._settler = Settler(store, gate, lease, self.frontier, config.concurrency, self._settled, keep)
+        self._walkers = config.concurrency if lease.shard == WHOLE else min(config.concurrency, WALKERS)
+        budgeted = config.max_pages is not None or config.max_items is not None
+        self._settler = Settler(
+            store,
+            gate,
+            lease,
+            self.frontier,
+            self._walkers,
+            self._settled,
+            keep,
+            claims=self._claims,
+            tenure=self.tenure,
+            tempo=ALONE if lease.shard == WHOLE else COUNTED if budgeted else SHARED,
+        )
         ways.log = self._loaded
         ways.may = self._may_load
-        self._inquiry = Inquiry(store, gate, fetcher, ways, self.frontier, config, self._settler)
+        self._inquiry = Inquiry(
+            store, gate, fetcher, ways, self.frontier, config, self._settler, self.tenure, self._shared
+        )
         self._calm = asyncio.Event()
         self._ended = asyncio.Event()
         self._failure: BaseException | None = None
@@ -107,6 +159,10 @@ class Engine:
         self._talkative = telemetry.heard("info")
         #: Why the run ended: "done", "max_pages", "max_items", "held", "paused", or what `stop` was told.
         self.reason = ""
+        #: Requests that are being walked at this moment.
+        self.walking = 0
+        #: Seconds that walks under way have when it is stopped.
+        self.grace = 0.0
         #: For "held": which host is waited for, until when and why.
         self.held = ""
 
@@ -117,10 +173,11 @@ class Engine:
 
         Whatever ends it, what was walked is settled. Raises what made going on impossible.
         """
+        self.grace = grace
         settler = asyncio.create_task(self._settle(), name="settler")
         try:
             await self.frontier.open()
-            await self._walk_all(grace)
+            await self._walk_all()
         except BaseExceptionGroup as group:
             self._failure = self._failure or first_error(group)
         finally:
@@ -139,19 +196,20 @@ class Engine:
             self.frontier.close()
             self._ended.set()
 
-    async def _walk_all(self, grace: float) -> None:
+    async def _walk_all(self) -> None:
         """One task group owns all workers; after `stop` they have `grace` seconds to finish their walks."""
         async with asyncio.TaskGroup() as group:
             helpers = [
                 group.create_task(self._supervise(), name="supervisor"),
                 group.create_task(self._watch_holds(), name="patience"),
+                group.create_task(self._watch_tenure(), name="tenure"),
             ]
-            workers = [group.create_task(self._worker(), name=f"walker-{n}") for n in range(self._config.concurrency)]
+            workers = [group.create_task(self._worker(), name=f"walker-{n}") for n in range(self._walkers)]
             await self._ended.wait()
             self.frontier.close()
             for helper in helpers:
                 helper.cancel()
-            _, late = await asyncio.wait(workers, timeout=grace)
+            _, late = await asyncio.wait(workers, timeout=min(self.grace, self.tenure.left))
             for worker in late:
                 worker.cancel()
 
@@ -168,7 +226,7 @@ class Engine:
             self._calm.clear()
             if not self._at_rest():
                 continue
-            left = await self._store.pending(self._lease.run)
+            left = await self._store.pending(self._lease.run, self._lease.shard)
             if not self._at_rest():
                 continue
             if left.waiting == 0:
@@ -197,6 +255,15 @@ class Engine:
                 log.warning("run.held", host=lane.host, seconds=round(seconds), why=why)
                 return self.stop("held")
 
+    async def _watch_tenure(self) -> None:
+        """Stop asking before somebody else may begin to: the store was not heard of for too long."""
+        while self.tenure.ttl != math.inf:
+            await asyncio.sleep(min(LOOK, self.tenure.ttl / 20))
+            if not self.tenure.holds:
+                log.warning("run.cut_off", run=self._lease.run, shard=self._lease.shard)
+                self.stop("cut_off")
+                return
+
     async def _keep(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Archive the pages of a group; gives it back without them."""
         assert self._archive is not None
@@ -213,8 +280,13 @@ class Engine:
             await self._archive.same(same)
         return [o if o.kept is None else msgspec.structs.replace(o, kept=None) for o in outcomes]
 
+    @property
+    def written(self) -> bool:
+        """Whether all that was walked is in the store."""
+        return self._settler.at_rest
+
     def _at_rest(self) -> bool:
-        return self.frontier.quiet and self._settler.at_rest
+        return self.frontier.quiet and self.written
 
     def _starving(self) -> None:
         self._settler.starving()
@@ -223,19 +295,44 @@ class Engine:
     def _within_budget(self) -> bool:
         """Whether one more walk may begin: not while paused, and never more than `max_pages` pages."""
         most = self._config.max_pages
-        return not self._paused and (most is None or self.progress.new_pages + self.frontier.flying < most)
+        if self._paused or most is None:
+            return not self._paused
+        left = most - self._pages()
+        if left > 0 and self._lease.shard != WHOLE:
+            left = max(1, left // SHARES)  # others have some of it under way, and we hear of that a little late
+        return self.frontier.flying < left
+
+    def _pages(self) -> int:
+        return max(self.progress.new_pages, self._run_pages)
 
     def _settled(self, outcomes: Sequence[Outcome], settled: Settled) -> None:
+        if self._lease.shard != WHOLE:
+            self._hear_of_others(settled)
+        if self.careful is not None:
+            self.careful.settled(outcomes)
         if outcomes:
             self.progress.tell(outcomes, settled)
             self._check_budget()
         self._calm.set()
 
+    def _claims(self) -> Sequence[int]:
+        """Requests under way, to be known should we die; who is careful has written them down before."""
+        return self.frontier.in_flight() if self.careful is None else ()
+
+    def _hear_of_others(self, settled: Settled) -> None:
+        """What the run has come to by all who walk it, and the shards of others that got something to do."""
+        self._run_pages = max(self._run_pages, settled.pages - self._begun[0])
+        self._run_items = max(self._run_items, settled.total - self._begun[1])
+        own, spread = self._lease.shard, self._config.spread
+        shards = {(urls.shard(host) + n) % urls.SHARDS for host in settled.fresh for n in range(spread)} - {own}
+        if shards:
+            self._elsewhere(shards)
+
     def _check_budget(self) -> None:
-        config, progress = self._config, self.progress
-        if config.max_pages is not None and progress.new_pages >= config.max_pages:
+        config = self._config
+        if config.max_pages is not None and self._pages() >= config.max_pages:
             self.stop("max_pages")
-        elif config.max_items is not None and progress.new_items >= config.max_items:
+        elif config.max_items is not None and max(self.progress.new_items, self._run_items) >= config.max_items:
             self.stop("max_items")
 
     def _loaded(self, fetch: Fetch) -> None:
@@ -255,6 +352,10 @@ class Engine:
         rules = door.robots.get((urls.origin(url), self.frontier.agent))
         return rules is None or not self._config.robots or rules.allows(url)
 
+    def settle_soon(self) -> None:
+        """Write what was walked without waiting for more."""
+        self._settler.soon()
+
     def pause(self) -> None:
         """Begin no walk until `go_on`."""
         self._paused = True
@@ -271,7 +372,7 @@ class Engine:
             if turn.robots_url is not None:
                 await self._inquiry.ask(turn, turn.robots_url)
                 continue
-            outcome = await self.walk(turn)
+            outcome = await (self.walk(turn) if self.careful is None else self.careful.walk(turn, self.walk))
             if self._talkative:
                 _tell(outcome)
             self._settler.done(outcome)
@@ -279,6 +380,13 @@ class Engine:
 
     async def walk(self, turn: Turn) -> Outcome:
         """Take one request to its outcome. Never raises for a bad site or a bad handler."""
+        self.walking += 1
+        try:
+            return await self._walk(turn)
+        finally:
+            self.walking -= 1
+
+    async def _walk(self, turn: Turn) -> Outcome:
         request, door = turn.request, turn.door
         if turn.refused is not None:
             return _refused(request, turn.refused)
@@ -287,12 +395,14 @@ class Engine:
         if turn.fresh and turn.visit is not None:
             return self._as_before(request, turn.visit, reason="fresh")
         config = self._own_config if builtin.is_builtin(request.handler) else self._config
-        leave = Departure(self._store, self._gate, door)
+        leave = Departure(self._store, self._gate, door, self.tenure, self._shared)
         way: Way | None = None
         try:
             asked = visits.conditions(turn.visit) if turn.visit is not None else {}
             way, session = self.ways.of(request, asked, leave)
             response = await self._fetcher.fetch(request, config, way)
+            if leave.at:  # what the pace counts from; the system may have let us wait after that
+                response = msgspec.structs.replace(response, started=leave.at)
             door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=request.attempts == 0)
         except Held as held:
             return Outcome(request, Ending.LATER, "held", str(held), not_before=clock.now() + held.seconds)
@@ -304,6 +414,8 @@ class Engine:
             return self._logged(retry.failed(request, error, leave.at, leave.elapsed, config), way)
         finally:
             door.leave()
+            if self._shared is not None:
+                await leave.over()
         self.ways.heard(session, way, response)
         try:
             return await self._archived(self._logged(await self._answered(turn, response, way, session), way))

@@ -23,7 +23,7 @@ from gossamer.polite.gate import Door, Gate
 from gossamer.polite.robots import Robots, product
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import DEEPEST, Store
-from gossamer.values import Ending, Outcome, Request, Visit
+from gossamer.values import WHOLE, Ending, Outcome, Request, Visit
 from gossamer.visits import Visits
 
 #: Look-ahead for a host without a limit; a slow host needs only a few, and then heeds new priorities sooner.
@@ -146,10 +146,13 @@ class Frontier:
         visits: Visits | None = None,
         starving: Callable[[], None] = lambda: None,
         allowed: Callable[[], bool] = lambda: True,
+        shard: int = WHOLE,
     ) -> None:
+        """With a shard, only its hosts are walked: others are somebody else's."""
         self._store = store
         self._gate = gate
         self._run = run_id
+        self._shard = shard
         self._config = config
         #: The name that robots.txt files know us by.
         self.agent = product(config.user_agent)
@@ -193,9 +196,9 @@ class Frontier:
 
     async def open(self) -> None:
         """Take up what waits in the store."""
-        for host, waiting in (await self._store.hosts(self._run)).items():
+        for host, waiting in (await self._store.hosts(self._run, self._shard)).items():
             self._more(host, waiting)
-        due = (await self._store.pending(self._run)).due
+        due = (await self._store.pending(self._run, self._shard)).due
         if due is not None:
             self._expect(due)
 
@@ -213,7 +216,12 @@ class Frontier:
     def added(self, fresh: Mapping[str, int]) -> None:
         """Requests have come into the store: host -> how many."""
         for host, n in fresh.items():
-            self._more(host, n)
+            if self.ours(host):
+                self._more(host, n)
+
+    def ours(self, host: str) -> bool:
+        """Whether a host is ours to walk, or a part of it that is spread over shards."""
+        return self._shard == WHOLE or (self._shard - urls.shard(host)) % urls.SHARDS < self._config.spread
 
     def _more(self, host: str, n: int) -> None:
         lane = self.lanes.get(host)
@@ -404,7 +412,7 @@ class Frontier:
         self._set_timer()
 
     async def _wake_parked(self, now: float) -> None:
-        woken, due = await self._store.wake(self._run, now)
+        woken, due = await self._store.wake(self._run, now, self._shard)
         for host, n in woken.items():
             lane = self.lanes.setdefault(host, Lane(host))
             lane.parked = max(0, lane.parked - n)
@@ -436,18 +444,18 @@ class Frontier:
             if lane.door is None:
                 lane.door = await self._gate.door(lane.host, self._config)
                 if self._by_level:
-                    lane.level = await self._store.level(self._run, lane.host) or 0
+                    lane.level = await self._store.level(self._run, lane.host, self._shard) or 0
             limit = LOOK_AHEAD if lane.door.interval < 0.01 else 8
             limit = max(1, min(limit, LOOK_AHEAD_ALL // len(self.lanes)))
             while lane.waiting > 0:
-                found = await self._store.peek(self._run, lane.host, limit, lane.flying, lane.level)
+                found = await self._store.peek(self._run, lane.host, limit, lane.flying, lane.level, self._shard)
                 await self._recall(lane, lane.door, found)
                 # What was handed out while we asked is not to be handed out again.
                 lane.ahead = deque(r for r in found if r.id not in lane.flying)
                 self._least = min([self._least, *(r.priority for r in found[-1:])])
                 if lane.ahead or lane.flying or lane.parked or not self._by_level:
                     break
-                level = await self._store.level(self._run, lane.host)
+                level = await self._store.level(self._run, lane.host, self._shard)
                 if level is None or level <= lane.level:
                     break
                 lane.level = level
@@ -507,6 +515,14 @@ class Frontier:
         """Whether nothing is going on here: nothing handed out, nothing asked, no door to open, no timer."""
         busy = self.flying or self.asking or self.before_doors or self._helpers
         return not (busy or self._ready or self._timers or self._due is not None)
+
+    def rests(self, now: float) -> float | None:
+        """Seconds until something can be done again, infinite if nothing will; None if something is being done."""
+        if self.flying or self.asking or self.before_doors or self._helpers or self._ready:
+            return None
+        times = [self._timers[0][0]] if self._timers else []
+        times += [self._due[0]] if self._due is not None else []
+        return max(0.0, min(times) - now) if times else math.inf
 
     def held(self, now: float) -> tuple[float, Lane] | None:
         """If all that is left waits for hosts to be ready: seconds until the first may be, and whose lane it is."""

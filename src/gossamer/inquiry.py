@@ -7,7 +7,7 @@ import time
 from typing import Protocol
 
 from gossamer import urls
-from gossamer.departure import Departure
+from gossamer.departure import Departure, Sharing
 from gossamer.errors import AddressRefused, FetchError, Held, ProxyFailed, TlsFailed
 from gossamer.fetch import retry
 from gossamer.fetch.fetcher import Fetcher
@@ -19,6 +19,7 @@ from gossamer.polite.gate import Door, Gate
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import RobotsNote, Store
 from gossamer.telemetry import log
+from gossamer.tenure import FOREVER, Tenure
 from gossamer.values import REDIRECTS, Fetch, Request, Response
 
 #: Redirects followed to a robots.txt (RFC 9309, 2.3.1.2).
@@ -49,6 +50,8 @@ class Inquiry:
         frontier: Frontier,
         config: ScraperConfig,
         log: Log,
+        tenure: Tenure = FOREVER,
+        shared: Sharing | None = None,
     ) -> None:
         self._store = store
         self._gate = gate
@@ -59,6 +62,8 @@ class Inquiry:
         self._agent = config.user_agent
         self._config = dataclasses.replace(config, max_body=robots.MAX_ROBOTS, content_types=(), render=False)
         self._log = log
+        self._tenure = tenure
+        self._shared = shared
         #: Origin -> fetches that brought no answer, and redirects followed, since it was last read.
         self._tries: dict[str, int] = {}
         self._hops: dict[str, int] = {}
@@ -71,7 +76,7 @@ class Inquiry:
         response: Response | None = None
         failure: FetchError | None = None
         way: Way | None = None
-        leave = Departure(self._store, self._gate, door)
+        leave = Departure(self._store, self._gate, door, self._tenure, self._shared)
         try:
             way = self._ways.plain(urls.host(url), leave)
             response = await self._fetcher.fetch(Request(url), self._config, way)
@@ -88,6 +93,7 @@ class Inquiry:
             log.info("robots.unreachable", url=url, why=str(error))
         finally:
             door.leave()
+            await leave.over()
         status, size = (response.status, len(response.body)) if response else (0, 0)
         self._log.log(Fetch(url, urls.host(url), leave.at, leave.elapsed, status, size, "robots"))
         through = way is not None and way.proxy is not None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from typing import Any
 
 from gossamer import builtin, urls
-from gossamer.engine import Engine
 from gossamer.errors import ConfigError, ReadError
+from gossamer.fetch.ways import Ways
 from gossamer.reader import Watchdog
 from gossamer.scope import Scope
 from gossamer.scraper import Scraper, each
@@ -27,48 +27,56 @@ SEEDS = 50_000
 Start = tuple[Request, tuple[str, str] | None]
 
 
+async def restore(store: Store, run: Run, scraper: Scraper, scope: Scope, ways: Ways, *, trusted: bool) -> None:
+    """What seeding a run told of where it goes, told again from the store."""
+    # A run that fetches again what another one knew goes where that one went.
+    of = int(run.options.get("of", run.id))
+    scope.start(await store.roots(of, by_host=scope.kind != "prefix"))
+    for url in await store.given_hosts(of):
+        ways.start(url, typed=trusted)
+    for url, told in _logins(scraper):
+        ways.start(url, told, typed=trusted)
+    for host, n in (await store.host_counts(run.id)).items() if scope.budgeted else ():
+        scope.count(host, n)
+
+
 async def seed(
     store: Store,
     lease: Lease,
     run: Run,
     scraper: Scraper,
     scope: Scope,
-    engine: Engine,
+    ways: Ways,
     watchdog: Watchdog,
     *,
     trusted: bool,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> None:
     """Put the start requests in, unless an earlier start of this run put in all of them."""
     if run.seeded:
-        # A run that fetches again what another one knew goes where that one went.
-        of = int(run.options.get("of", run.id))
-        scope.start(await store.roots(of, by_host=scope.kind != "prefix"))
-        for url in await store.given_hosts(of):
-            engine.ways.start(url, typed=trusted)
-        for url, told in _logins(scraper):
-            engine.ways.start(url, told, typed=trusted)
-        for host, n in (await store.host_counts(run.id)).items() if scope.budgeted else ():
-            scope.count(host, n)
+        await restore(store, run, scraper, scope, ways, trusted=trusted)
         return
     if scope.kind == "prefix" and scraper.start_sitemaps == "auto":
         # It would ask the whole host, where a part of it was meant.
         raise ConfigError('scope = "prefix" does not go with sitemaps found by themselves: choose pages by `include`')
     batch: list[Request] = []
+    some = False
     async with _Behind() as behind:
         async for request, login in start_requests(scraper, watchdog):
             scope.start([request.url])
             scope.count(urls.host(request.url))
-            engine.ways.start(request.url, login, typed=trusted)
+            ways.start(request.url, login, typed=trusted)
             batch.append(request)
+            some = True
             if len(batch) % BREATH == 0:
                 await asyncio.sleep(0)  # a start that never ends can be stopped here
-                if engine.reason:
+                if stopped():
                     return
             if len(batch) >= SEEDS:
                 await behind.begin(store.add(lease, batch))
                 batch = []
     await store.add(lease, batch, last=True)
-    if (await store.pending(run.id)).waiting == 0:
+    if not some:
         raise ConfigError(f"the scraper {scraper.name!r} has nothing to start with: give it start_urls")
 
 

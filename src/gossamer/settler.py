@@ -6,21 +6,36 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
+import msgspec
+
 from gossamer.frontier import Frontier
 from gossamer.polite.gate import Gate
 from gossamer.storage.store import Batch, Settled, Store
-from gossamer.values import Fetch, Lease, Outcome
+from gossamer.tenure import Tenure
+from gossamer.values import WHOLE, Fetch, Lease, Outcome
 
 #: Outcomes settled in one transaction, unless time or size says sooner.
 GROUP = 64
-#: Longest time, in seconds, that an outcome waits for others to be settled with it.
-LINGER = 0.02
 #: Bytes of items and pages after which a group is settled at once.
 HEAVY = 4 << 20
-#: Seconds between two notes of what is in flight, where nothing else is written.
-HEARTBEAT = 0.5
 #: Seconds after which the lease is renewed, if no settle has done it.
 RENEW = 20.0
+
+
+class Tempo(msgspec.Struct, frozen=True):
+    """How soon what was walked is written."""
+
+    #: Longest time, in seconds, that an outcome waits for others to be settled with it.
+    linger: float
+    #: Seconds between two notes of what is in flight, where nothing else is written.
+    heartbeat: float
+
+
+#: For one process with a store of its own, and for many that share one: there each transaction is work for all.
+ALONE = Tempo(linger=0.02, heartbeat=0.5)
+SHARED = Tempo(linger=0.1, heartbeat=2.0)
+#: For those who share a budget, and know what is left of it only by what each of them writes.
+COUNTED = Tempo(linger=0.0, heartbeat=2.0)
 
 
 class Settler:
@@ -35,7 +50,14 @@ class Settler:
         most: int,
         told: Callable[[Sequence[Outcome], Settled], None],
         keep: Callable[[Sequence[Outcome]], Awaitable[Sequence[Outcome]]] | None = None,
+        *,
+        claims: Callable[[], Sequence[int]],
+        tenure: Tenure,
+        tempo: Tempo = ALONE,
     ) -> None:
+        self._claims = claims
+        self._tenure = tenure
+        self._tempo = tempo
         self._store = store
         self._gate = gate
         self._lease = lease
@@ -120,9 +142,9 @@ class Settler:
         """Settle until closed and nothing is left. Raises what made settling impossible."""
         try:
             while not self._closing or self._unsettled or self._fetches:
-                await _wait(self._some, HEARTBEAT)
+                await _wait(self._some, self._tempo.heartbeat)
                 if self._unsettled:
-                    await _wait(self._flush, LINGER)
+                    await _wait(self._flush, self._tempo.linger)
                 self._some.clear()
                 self._flush.clear()
                 if self._unsettled or self._fetches or self._frontier.flying or self._lease_ages():
@@ -139,17 +161,19 @@ class Settler:
         self._settling = outcomes
         if self._keep is not None:
             outcomes = list(await self._keep(outcomes))
+        asked = time.monotonic()
         settled = await self._store.settle(
             self._lease,
             Batch(
                 outcomes=outcomes,
-                claims=self._frontier.in_flight(),
+                claims=self._claims(),
                 fetches=fetches,
                 sources=self._gate.notes(),
                 notices=self._gate.notices(),
                 seconds=self._lap(),
             ),
         )
+        self._tenure.renewed(asked)
         self._settling = ()
         self._frontier.settled(outcomes, settled.fresh)
         if self._has_room():
@@ -159,12 +183,12 @@ class Settler:
         self._told(outcomes, settled)
 
     def _lease_ages(self) -> bool:
-        return time.monotonic() - self._last > RENEW
+        return time.monotonic() - self._last > min(RENEW, self._lease.ttl / 3)
 
     def _lap(self) -> float:
         now = time.monotonic()
         lap, self._last = now - self._last, now
-        return lap
+        return lap if self._lease.shard == WHOLE else 0.0  # of several who walk a run, the conductor has the clock
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

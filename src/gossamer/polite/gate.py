@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -329,6 +330,8 @@ class Gate:
         self._shared: set[str] = set()
         #: What people said of hosts and URLs.
         self.orders = orders.NONE
+        #: A pace that is kept together with other processes (`departure.Sharing`), where hosts are spread over them.
+        self.shared: Any = None
 
     async def door(self, host: str, config: ScraperConfig) -> Door:
         """The door of a host, with what is remembered of it, no less polite than `config` asks."""
@@ -346,6 +349,17 @@ class Gate:
         if door is None and host in self._shared:
             door = self.doors.get(f"*.{urls.registered_domain(urls.hostname(f'http://{host}'))}")
         return door
+
+    def doors_of(self, shard: int) -> list[Door]:
+        """The doors of a shard's hosts, as far as they were met."""
+        return [door for key, door in self.doors.items() if urls.shard(key.removeprefix("*.")) == shard]
+
+    def forget(self, shard: int) -> None:
+        """Others may have asked the hosts of a shard since: what the store remembers of them holds, and not we."""
+        for door in self.doors_of(shard):
+            del self.doors[door.host]
+            self._dirty.discard(door)
+        self._shared = {host for host in self._shared if urls.shard(host) != shard}
 
     def _key(self, host: str, config: ScraperConfig) -> str:
         """Who has a door: the host, or its domain if this run, or another one now, keeps the pace for domains."""
