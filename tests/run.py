@@ -18,7 +18,8 @@ ROOT = Path(__file__).parent.parent
 BESIDE = max(3, os.cpu_count() or 1)
 #: More failures than this are no bad luck.
 UNLUCKY = 10
-KILLS = "tests/crash"
+#: What kills processes: one by one; and whole clusters, which mostly wait, two at a time.
+KILLS, CLUSTERS = "tests/crash", "tests/cluster/kills"
 FAILED = 1
 
 
@@ -35,16 +36,18 @@ def failed() -> list[str]:
         found = json.loads((ROOT / ".pytest_cache/v/cache/lastfailed").read_text("utf-8"))
     except (OSError, ValueError):
         return []
-    return [name for name in found if not name.startswith(KILLS)]
+    return [name for name in found if not name.startswith((KILLS, CLUSTERS))]
 
 
 def main() -> int:
     """Run all; returns 0 if all passed."""
     for name in (".coverage", ".pytest_cache/v/cache/lastfailed"):
         (ROOT / name).unlink(missing_ok=True)
-    beside = pytest("-n", str(BESIDE), "--dist", "loadfile", f"--ignore={KILLS}", "--cov-report=")
+    apart = (f"--ignore={KILLS}", f"--ignore={CLUSTERS}")
+    beside = pytest("-n", str(BESIDE), "--dist", "loadfile", *apart, "--cov-report=")
     unlucky = failed() if beside == FAILED else []
-    killed = pytest(KILLS, "--cov-report=term" if not unlucky else "--cov-report=")
+    killed = pytest("-n", "2", "--dist", "loadfile", CLUSTERS, "--cov-report=")
+    killed = pytest(KILLS, "--cov-report=term" if not unlucky else "--cov-report=") or killed
     if 0 < len(unlucky) <= UNLUCKY:
         print("failed beside others, and looked at again:", *unlucky, sep="\n  ", flush=True)
         beside = pytest(*unlucky, "--cov-report=term")
