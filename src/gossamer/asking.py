@@ -56,6 +56,11 @@ CHUNK = 2_000
 #: Ended runs of each scraper that are kept however old they are: the drift gate compares with them.
 KEPT_RUNS = 10
 
+#: The option in which a run keeps who paused it.
+PAUSED_BY = "paused_by"
+#: How far a run may go before others or behind them, and the most workers that a limit may say.
+MOST_PRIORITY = 9
+MOST_WORKERS = 10_000
 #: States of a run that has not ended.
 ACTIVE = (RunState.PENDING, RunState.RUNNING)
 
@@ -78,7 +83,9 @@ class Submitting(msgspec.Struct, frozen=True):
 
 # -- starting --------------------------------------------------------------------------------------------------
 
-_ACTIVE = "select id from run where scraper = :scraper and state = :state and via <> 'cli' order by id limit 1"
+_ACTIVE = """
+select id from run where scraper = :scraper and state = :state and (via <> 'cli' or cluster = 1) order by id limit 1
+"""
 _NEW = """
 insert into run (scraper, ref, signature, params, options, reading, state, created, asked_by, via, trusted, seeded)
 values (:scraper, :ref, :signature, :params, :options, :reading, 'pending', :now, :asked_by, :via, :trusted, :seeded)
@@ -258,18 +265,28 @@ _FIELDS = (
     "seconds",
     "items",
     "new_items",
+    "wanted",
+    "cluster",
 )
 _RUN = f"select {', '.join(_FIELDS)} from run where id = :run"  # noqa: S608
 # Who goes on after its end is innocent until it ends a process again.
 _STATE = """
 update run set state = :state, reason = :reason, ended = :ended, wanted = '', crashes = 0, alone = 0 where id = :run
 """
+# Budgets are of one start: they count from here.
+_BEGUN = "update run set begun_pages = pages, begun_items = items, options = :options where id = :run"
+# Tickets of before are of no use to workers that come now. Whoever is at a lease at the same time sees to it.
+_UNTICKET = """
+update lease set ticket_at = null where run_id = :run
+    and shard in (select shard from lease where run_id = :run and ticket_at is not null for update skip locked)
+"""
+_OPTIONS = "update run set options = :options where id = :run"
 _WANT = "update run set wanted = :wanted where id = :run"
 _WAITS = "select 1 from request where run_id = :run and state = 0 limit 1"
 
 
 async def _found(writing: Writing, run_id: int) -> dict[str, Any]:
-    row = await writing.row(_RUN, run=run_id)
+    row = await writing.row(_RUN + writing.dialect.locked, run=run_id)
     if row is None:
         raise NotFound(f"there is no run {run_id}: look at the list of runs")
     return dict(zip(_FIELDS, row, strict=True))
@@ -281,7 +298,11 @@ async def _go_on(writing: Writing, run_id: int, run: Mapping[str, Any]) -> None:
         success, failure = counting.counts_as(run["state"], run["reason"], run["verdict"])
         names = {"seconds": run["seconds"], "items": run["items"], "new": run["new_items"]}
         await writing.run(counting.TAKE_BACK, scraper=run["scraper"], success=success, failure=failure, **names)
+    options = {name: value for name, value in msgspec.json.decode(run["options"]).items() if name != PAUSED_BY}
     await writing.run(_STATE, run=run_id, state=RunState.PENDING, reason="", ended=None)
+    await writing.run(_BEGUN, run=run_id, options=rows.encode(options).decode())
+    if writing.dialect.shared:
+        await writing.run(_UNTICKET, run=run_id)
 
 
 async def cancel(desk: Desk, run_id: int, *, by: Asker) -> None:
@@ -289,7 +310,7 @@ async def cancel(desk: Desk, run_id: int, *, by: Asker) -> None:
     async with desk.writing() as writing:
         run = await _found(writing, run_id)
         if run["state"] == RunState.PENDING:
-            await _end(writing, run_id, run)
+            await _end(writing, run_id, run, RunState.CANCELLED, "cancelled")
         elif run["state"] == RunState.RUNNING:
             await writing.run(_WANT, run=run_id, wanted="cancel")
         else:
@@ -297,15 +318,35 @@ async def cancel(desk: Desk, run_id: int, *, by: Asker) -> None:
         await trail.note(writing, by, "run.cancel", run_id, scraper=run["scraper"])
 
 
-async def _end(writing: Writing, run_id: int, run: Mapping[str, Any]) -> None:
+async def pause_run(desk: Desk, run_id: int, *, by: Asker) -> None:
+    """Have a run rest until somebody resumes it: one that waits at once, one that goes on when its walks have ended."""
+    async with desk.writing() as writing:
+        run = await _found(writing, run_id)
+        if (run["state"], run["reason"]) == (RunState.STOPPED, "paused"):
+            raise NotPossible(f"run {run_id} is paused already: resume it when it shall go on")
+        if run["state"] not in ACTIVE:
+            raise NotPossible(f"run {run_id} has ended ({run['state']}): there is nothing to pause")
+        if run["via"] == "cli" and not run["cluster"]:
+            raise NotPossible(f"run {run_id} is walked in a terminal: press Ctrl-C there, and resume it later")
+        if run["wanted"] == "cancel":
+            raise NotPossible(f"run {run_id} is being cancelled: resume it when it has ended")
+        # A host that goes on takes runs with it that waited for it, but none that somebody paused.
+        options = {**msgspec.json.decode(run["options"]), PAUSED_BY: by.name}
+        await writing.run(_OPTIONS, run=run_id, options=rows.encode(options).decode())
+        if run["state"] == RunState.PENDING:
+            await _end(writing, run_id, run, RunState.STOPPED, "paused")
+        else:
+            await writing.run(_WANT, run=run_id, wanted="pause")
+        await trail.note(writing, by, "run.pause", run_id, scraper=run["scraper"])
+
+
+async def _end(writing: Writing, run_id: int, run: Mapping[str, Any], state: RunState, reason: str) -> None:
     """End a run that nobody walks: people did it, so it counts neither as a success nor as a failure."""
-    now, state = time.time(), RunState.CANCELLED
+    now = time.time()
     sums = {"seconds": run["seconds"], "items": run["items"], "new": 0, "success": 0, "failure": 0}
-    await writing.run(_STATE, run=run_id, state=state, reason="cancelled", ended=now)
+    await writing.run(_STATE, run=run_id, state=state, reason=reason, ended=now)
     await writing.run(counting.KNOW, scraper=run["scraper"])
-    await writing.run(
-        counting.ADD, scraper=run["scraper"], run=run_id, state=state, reason="cancelled", now=now, **sums
-    )
+    await writing.run(counting.ADD, scraper=run["scraper"], run=run_id, state=state, reason=reason, now=now, **sums)
 
 
 async def resume(desk: Desk, run_id: int, *, by: Asker) -> None:
@@ -321,7 +362,9 @@ async def resume(desk: Desk, run_id: int, *, by: Asker) -> None:
 
 
 async def _may_go_on(writing: Writing, run_id: int, run: Mapping[str, Any]) -> None:
-    if run["state"] in ACTIVE and run["via"] != "cli":
+    if run["state"] in ACTIVE and run["wanted"] == "pause":
+        raise NotPossible(f"run {run_id} is about to pause: resume it when it has")
+    if run["state"] in ACTIVE and (run["via"] != "cli" or run["cluster"]):
         raise NotPossible(f"run {run_id} is {run['state']} already")
     if run["verdict"] == Verdict.REJECTED:
         raise NotPossible(f"run {run_id} was rejected: start a new one")
@@ -331,6 +374,27 @@ async def _may_go_on(writing: Writing, run_id: int, run: Mapping[str, Any]) -> N
         active = await writing.row(_ACTIVE, scraper=run["scraper"], state=state)
         if active is not None:
             raise AlreadyActive(run["scraper"], active[0])
+
+
+async def set_priority(desk: Desk, run_id: int, priority: int, *, by: Asker) -> None:
+    """Which of several runs workers take first: the highest. Heeded at once by those that look for work."""
+    if not -MOST_PRIORITY <= priority <= MOST_PRIORITY:
+        raise Refused(f"{priority} cannot be a priority: write a number from -{MOST_PRIORITY} to {MOST_PRIORITY}")
+    async with desk.writing() as writing:
+        run = await _found(writing, run_id)
+        await writing.run("update run set priority = :priority where id = :run", run=run_id, priority=priority)
+        await trail.note(writing, by, "run.priority", run_id, scraper=run["scraper"], priority=priority)
+
+
+async def set_workers(desk: Desk, run_id: int, workers: int | None, *, by: Asker) -> None:
+    """The most workers that walk a run at the same time; None: no limit. Those beyond it end their slices first."""
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise Refused(f"{workers} workers cannot be a limit: write a number from 1 to {MOST_WORKERS:,}, or none")
+    async with desk.writing() as writing:
+        run = await _found(writing, run_id)
+        await writing.run("update run set workers = :workers where id = :run", run=run_id, workers=workers)
+        told = "none" if workers is None else workers
+        await trail.note(writing, by, "run.workers", run_id, scraper=run["scraper"], workers=told)
 
 
 _REVIVE = """
@@ -375,7 +439,7 @@ async def decide(desk: Desk, run_id: int, *, accept: bool, by: Asker) -> None:
 # -- deleting --------------------------------------------------------------------------------------------------
 
 _CHILDREN = (
-    "delete from {table} where id in (select id from {table} where run_id = :run limit :n)",
+    'delete from "{table}" where id in (select id from "{table}" where run_id = :run limit :n)',
     ("request", "fetch", "reject", "staged", "start"),
 )
 _SIGHTINGS = """
@@ -625,6 +689,8 @@ async def pause_host(desk: Desk, host: str, paused: bool, *, by: Asker) -> None:
         await trail.note(writing, by, "source.pause" if paused else "source.resume", host)
         for (run_id,) in [] if paused else await writing.rows(_STOPPED, host=host):
             run = await _found(writing, run_id)
+            if PAUSED_BY in msgspec.json.decode(run["options"]):
+                continue
             try:
                 await _may_go_on(writing, run_id, run)
             except NotPossible:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
 
 from gossamer.errors import StoreError
+from gossamer.lists.of_workers import object_of, silent_after
 from gossamer.storage.desk import Desk
 from gossamer.telemetry import log
 
@@ -20,10 +21,11 @@ LOOK = 1.0
 REST = 5.0
 #: Events kept for one who looks on and is slow; older ones are left out.
 KEPT = 256
-#: Seconds without a heartbeat after which a worker is taken for dead.
-DEAD = 10.0
-#: Runs told of at most.
+#: Seconds without a heartbeat after which a worker is dead for sure; most are earlier, as they say themselves.
+DEAD = 120.0
+#: Runs told of at most, and the hosts of one with the most to do.
 MOST_RUNS = 200
+MOST_HOSTS = 20
 
 
 class ActiveRun(msgspec.Struct, frozen=True):
@@ -60,6 +62,8 @@ class ActiveRun(msgspec.Struct, frozen=True):
     hosts: list[dict[str, Any]] = []
     #: Whether whoever walks it has said how much there is to do.
     heard: bool = False
+    #: Processes that are at it.
+    workers: int = 0
 
     @property
     def share(self) -> float:
@@ -83,7 +87,7 @@ select id, scraper, state, via, asked_by, created, started, seconds, settled, pa
 from run where state = :state order by id desc limit :n
 """
 _ENDED = "select id, scraper, state, reason, pages, items, failed, seconds, verdict, new_items from run where id = :run"
-_WORKERS = "select name, at, data from worker where at > :since order by name limit 100"
+_WORKERS = "select name, at, data from worker where at > :since order by name limit 1000"
 _ALERTS = "select id, kind, scraper, run_id, title, at from alert where id > :after order by id limit 20"
 _LAST_ALERT = "select coalesce(max(id), 0) from alert"
 
@@ -123,17 +127,19 @@ class Live:
     async def look(self) -> None:
         """Read what goes on, and tell those who look on what is different."""
         now = time.time()
-        workers = await self._desk.rows(_WORKERS, since=now - DEAD)
-        at_work: dict[str, dict[str, Any]] = {}
-        for _, _, data in workers:
-            at_work.update(msgspec.json.decode(data).get("runs", {}))
+        workers = [
+            (name, told)
+            for name, at, data in await self._desk.rows(_WORKERS, since=now - DEAD)
+            if at > now - silent_after(told := object_of(data))
+        ]
+        at_work = _by_run(told for _, told in workers)
         found = [
             _run(row, at_work)
             for state in ("running", "pending")
             for row in await self._desk.rows(_ACTIVE, state=state, n=MOST_RUNS)
         ]
         before = {run.id: run for run in self.active}
-        self.active, self.workers = found, [name for name, _, _ in workers]
+        self.active, self.workers = found, [name for name, _ in workers]
         if not self._listeners:
             return
         for run in found:
@@ -203,8 +209,36 @@ class _Listener:
                 yield None
 
 
-def _run(row: tuple[Any, ...], at_work: dict[str, dict[str, Any]]) -> ActiveRun:
-    told = at_work.get(str(row[0]), {}) if row[2] == "running" else {}
+def _by_run(workers: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Run -> what each process that is at it says of it."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for told in workers:
+        runs = told.get("runs")
+        for run, said in runs.items() if isinstance(runs, dict) else ():
+            if isinstance(said, dict):
+                found.setdefault(run, []).append(said)
+    return found
+
+
+def _run(row: tuple[Any, ...], at_work: dict[str, list[dict[str, Any]]]) -> ActiveRun:
+    told = at_work.get(str(row[0]), []) if row[2] == "running" else []
+    return ActiveRun(*row, **{**_together(told), "heard": bool(told), "workers": len(told)})
+
+
+def _together(told: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What several processes say of one run, as one: each tells only of the hosts that it holds."""
     names = ("waiting", "parked", "flying", "rate", "eta", "slowest", "hosts")
-    known = {name: told[name] for name in names if name in told}
-    return ActiveRun(*row, **{**known, "heard": bool(told)})
+    if len(told) < 2:
+        return {name: value for said in told for name, value in said.items() if name in names}
+    # It ends when the last of them does.
+    last = max(told, key=lambda said: said.get("eta") or 0.0)
+    hosts = [host for said in told for host in said.get("hosts", ())]
+    hosts.sort(key=lambda host: (-host.get("waiting", 0), str(host.get("host", ""))))
+    sums = {name: sum(said.get(name) or 0 for said in told) for name in ("waiting", "parked", "flying")}
+    return {
+        **sums,
+        "rate": round(sum(said.get("rate") or 0.0 for said in told), 2),
+        "eta": last.get("eta"),
+        "slowest": last.get("slowest", ""),
+        "hosts": hosts[:MOST_HOSTS],
+    }

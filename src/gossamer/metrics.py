@@ -23,6 +23,8 @@ import msgspec
 from gossamer import __version__, telemetry
 from gossamer.errors import ConfigError, StoreError
 from gossamer.events import Events
+from gossamer.lists.of_cluster import Cluster, ClusterWorker, cluster
+from gossamer.lists.of_workers import object_of, silent_after
 from gossamer.storage.desk import Desk, Row
 
 if TYPE_CHECKING:
@@ -35,9 +37,7 @@ MOST_SCRAPERS = 500
 MOST_REASONS = 100
 MOST_HOSTS = 50
 MOST_ROUTES = 200
-MOST_WORKERS = 20
-#: Seconds without a heartbeat after which a worker is taken for dead.
-SILENT = 10.0
+MOST_WORKERS = 200
 #: Free bytes below which a service is not ready: a crawl would soon stop.
 LEAST_DISK = 100 << 20
 #: What is told where too much would have to be.
@@ -126,6 +126,7 @@ select name, enabled, runs, successes, failures, seconds, items, new_items, stre
 from scraper order by name limit :most
 """
 _ACTIVE = "select state, count(*) from run where state in ('pending', 'running') group by state"
+_SIZE = "select pg_database_size(current_database())"
 _UNSENT = "select count(*) from dispatch where state = 'waiting'"
 
 
@@ -140,9 +141,14 @@ async def exposition(desk: Desk, api: ApiCounts, events: Events | None = None) -
     scrapers = await desk.rows(_SCRAPERS, most=MOST_SCRAPERS)
     active: dict[str, int] = dict(await desk.rows(_ACTIVE))
     unsent = await desk.row(_UNSENT)
+    shared = await cluster(desk)
     disk = await asyncio.to_thread(_disk, getattr(desk, "path", "."))
+    if desk.dialect.shared:  # only a database knows how large it is
+        row = await desk.row(_SIZE)
+        disk = disk[0], int(row[0]) if row is not None else 0
     told = [
         *_of_workers(workers),
+        *_of_cluster(shared),
         *_of_scrapers(scrapers),
         *_of_runs(workers, active),
         *_of_api(api),
@@ -176,6 +182,11 @@ class _Worker(msgspec.Struct, frozen=True):
         except msgspec.DecodeError:
             found = {}
         return cls(name, started, at, found if isinstance(found, dict) else {})
+
+    @property
+    def alive(self) -> bool:
+        """Whether it was heard lately."""
+        return time.time() - self.at <= silent_after(self.data)
 
     def part(self, *names: str) -> dict[str, Any]:
         """An object in its data; empty if there is none."""
@@ -227,13 +238,56 @@ def _of_workers(workers: list[_Worker]) -> list[Metric]:
     beat = GaugeMetricFamily("gossamer_worker_heartbeat_seconds", "Seconds since it was last heard", labels=("worker",))
     up = GaugeMetricFamily("gossamer_worker_up", "Whether a worker lives", labels=("worker",))
     started = GaugeMetricFamily("gossamer_worker_start_time_seconds", "When a worker started", labels=("worker",))
-    memory = GaugeMetricFamily("gossamer_worker_memory_bytes", "Most memory a worker has had", labels=("worker",))
+    memory = GaugeMetricFamily("gossamer_worker_memory_bytes", "Memory of a worker", labels=("worker",))
     for worker in workers:
         beat.add_metric((worker.name,), max(0.0, now - worker.at))
-        up.add_metric((worker.name,), float(now - worker.at <= SILENT))
+        up.add_metric((worker.name,), float(worker.alive))
         started.add_metric((worker.name,), worker.started)
         memory.add_metric((worker.name,), _number(worker.data.get("memory")))
     return [*found, outcomes, _fetches(workers), _waits(workers), beat, up, started, memory]
+
+
+#: What is told of each worker of a cluster: the field, the metric, what it means.
+_OF_WORKER = (
+    ("leases", "leases", "Shards that a worker holds"),
+    ("room", "room", "Shards that a worker has room for"),
+    ("cpu", "cpu", "Cores that a worker uses"),
+    ("lag", "lag_seconds", "Seconds that the loop of a worker is late"),
+)
+
+
+def _of_cluster(found: Cluster) -> list[Metric]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    workers = GaugeMetricFamily("gossamer_workers", "Processes that walk runs", labels=("kind",))
+    for kind in ("worker", "runner"):
+        workers.add_metric((kind,), sum(each.alive and each.kind == kind for each in found.workers))
+    leases = GaugeMetricFamily("gossamer_leases", "Leases that somebody holds")
+    leases.add_metric((), found.leases)
+    tickets = GaugeMetricFamily("gossamer_tickets_waiting", "Tickets that no worker has taken yet")
+    tickets.add_metric((), found.tickets)
+    oldest = GaugeMetricFamily("gossamer_oldest_ticket_seconds", "How long the first of them has waited")
+    oldest.add_metric((), max(0.0, found.at - found.oldest_ticket) if found.oldest_ticket is not None else 0.0)
+    shards = GaugeMetricFamily("gossamer_shards", "Shards of active runs, by who has them", labels=("state",))
+    for state in found.shards.__struct_fields__:
+        shards.add_metric((state,), getattr(found.shards, state))
+    pages = CounterMetricFamily("gossamer_worker_pages", "Pages a worker read since it started", labels=("worker",))
+    for worker in found.workers[:MOST_WORKERS]:
+        pages.add_metric((worker.name,), worker.pages)
+    return [workers, leases, tickets, oldest, shards, pages, *_of_each(found.workers[:MOST_WORKERS])]
+
+
+def _of_each(workers: list[ClusterWorker]) -> Iterable[Metric]:
+    """What workers that live say of themselves; what one does not say is left out."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    for field, name, about in _OF_WORKER:
+        made = GaugeMetricFamily(f"gossamer_worker_{name}", about, labels=("worker",))
+        for worker in workers:
+            value = getattr(worker, field)
+            if worker.alive and value is not None:
+                made.add_metric((worker.name,), value)
+        yield made
 
 
 def _fetches(workers: list[_Worker]) -> Metric:
@@ -261,7 +315,7 @@ def _waits(workers: list[_Worker]) -> Metric:
     )
     waits: dict[str, float] = {}
     for worker in workers:
-        if time.time() - worker.at <= SILENT:
+        if worker.alive:
             for host, seconds in worker.part("waits").items():
                 waits[host] = max(waits.get(host, 0.0), _number(seconds))
     for host in sorted(waits, key=lambda host: (-waits[host], host))[:MOST_HOSTS]:
@@ -278,7 +332,7 @@ def _of_runs(workers: list[_Worker], active: Mapping[str, int]) -> list[Metric]:
     depth = GaugeMetricFamily("gossamer_queue_depth", "Requests of active runs, by what they do", labels=("state",))
     sums = dict.fromkeys(("waiting", "parked", "flying"), 0.0)
     for worker in workers:
-        if time.time() - worker.at <= SILENT:
+        if worker.alive:
             for run in worker.part("runs"):
                 told = worker.part("runs", run)
                 sums = {state: n + _number(told.get(state)) for state, n in sums.items()}
@@ -391,13 +445,13 @@ async def health(desk: Desk) -> Health:
     """For `/readyz`: the store answers, a worker lives, there is room on the disk. That we answer is `/healthz`."""
     checks = {"store": Check(True, "it answers"), "worker": Check(False, "none was ever heard")}
     try:
-        row = await desk.row("select max(at) from worker")
+        row = await desk.row("select at, data from worker order by at desc limit 1")
     except StoreError as why:
         checks["store"] = Check(False, str(why))
         row = None
-    if row is not None and row[0] is not None:
+    if row is not None:
         age = max(0.0, time.time() - row[0])
-        checks["worker"] = Check(age <= SILENT, f"heard {age:.0f} s ago")
+        checks["worker"] = Check(age <= silent_after(object_of(row[1])), f"heard {age:.0f} s ago")
     free, _ = await asyncio.to_thread(_disk, getattr(desk, "path", "."))
     checks["disk"] = Check(free >= LEAST_DISK, f"{free / 1e9:,.1f} GB free")
     return Health(all(check.ok for check in checks.values()), checks)

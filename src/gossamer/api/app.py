@@ -14,6 +14,7 @@ from gossamer import __version__
 from gossamer.api import (
     alerts,
     changes,
+    cluster,
     configuration,
     docs,
     events,
@@ -55,6 +56,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     scrapers.router,
     configuration.router,
     runs.router,
+    cluster.router,
     items.router,
     changes.router,
     urls.router,

@@ -68,7 +68,10 @@ class RunRow(BaseModel):
     size: int
     asked_by: str
     via: str
-    wanted: str = Field(description="What somebody wants of whoever walks it: `cancel`.")
+    wanted: str = Field(description="What somebody wants of whoever walks it: `cancel`, `pause`.")
+    cluster: bool = Field(description="Whether workers share it; else one process walks it.")
+    priority: int = Field(description="Which of several runs workers take first: the highest, from -9 to 9.")
+    workers: int | None = Field(description="The most workers at the same time; null: no limit.")
     params: dict[str, Any]
 
 
@@ -219,6 +222,20 @@ async def cancel(request: Request, run: RunId, by: Runs) -> Done:
 
 
 @router.post(
+    "/{run}/pause",
+    summary="Have a run rest",
+    status_code=202,
+    responses=answers(404, s409="It has ended, is being cancelled, or is walked in a terminal."),
+)
+async def pause(request: Request, run: RunId, by: Runs) -> Done:
+    """As a cancel, but it ends as `stopped` with the reason `paused`: somebody means to go on with it."""
+    service = service_of(request)
+    await asking.pause_run(service.desk, run, by=by)
+    service.poke()
+    return Done(message=f"run {run} rests as soon as its walks have ended; resume goes on with it", run=run)
+
+
+@router.post(
     "/{run}/resume",
     summary="Go on with a run",
     status_code=202,
@@ -230,6 +247,40 @@ async def resume(request: Request, run: RunId, by: Starts) -> Done:
     await asking.resume(service.desk, run, by=by)
     service.poke()
     return Done(message=f"run {run} goes on where it ended", run=run)
+
+
+class Priority(Body):
+    """Which of several runs goes first."""
+
+    priority: int = Field(ge=-asking.MOST_PRIORITY, le=asking.MOST_PRIORITY, description="Higher goes first; usual: 0.")
+
+
+@router.patch("/{run}/priority", summary="Say which run goes first", responses=answers(404))
+async def prioritise(request: Request, run: RunId, body: Priority, by: Runs) -> Done:
+    """Workers with room take shards of the run with the highest priority. What they hold already they walk on."""
+    service = service_of(request)
+    await asking.set_priority(service.desk, run, body.priority, by=by)
+    service.poke()
+    return Done(message=f"run {run} has the priority {body.priority}", run=run)
+
+
+class Workers(Body):
+    """How many workers a run may have."""
+
+    workers: int | None = Field(
+        ge=1, le=asking.MOST_WORKERS, description="The most at the same time; null: as many as there are."
+    )
+
+
+@router.patch("/{run}/workers", summary="Limit the workers of a run", responses=answers(404))
+async def limit_workers(request: Request, run: RunId, body: Workers, by: Runs) -> Done:
+    """Those beyond the limit give its shards back when their slices end."""
+    service = service_of(request)
+    await asking.set_workers(service.desk, run, body.workers, by=by)
+    service.poke()
+    n = body.workers
+    told = "as many workers as there are" if n is None else f"at most {n:,} worker{'' if n == 1 else 's'}"
+    return Done(message=f"run {run} may have {told}", run=run)
 
 
 class Retried(Done):

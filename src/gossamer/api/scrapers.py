@@ -302,7 +302,7 @@ async def history(
         raise Refused(f"pages reach {DEEPEST:,} runs back, not further: use /api/runs, which has cursors")
     where = "where scraper = :scraper" if scraper else ""
     names = {"scraper": scraper} if scraper else {}
-    count = f"select count(*) from (select 1 from run {where} limit {DEEPEST})"  # noqa: S608 - a clause of ours
+    count = f"select count(*) from (select 1 from run {where} limit {DEEPEST}) as counted"  # noqa: S608 - a clause of ours
     (total,) = await desk.row(count, **names) or (0,)
     found = await desk.rows(
         f"{_JOB} {where} order by id desc limit :limit offset :skip", limit=limit, skip=(page - 1) * limit, **names

@@ -30,6 +30,7 @@ PAGES = (
     "scrapers",
     "runs",
     "run",
+    "cluster",
     "search",
     "items",
     "item",

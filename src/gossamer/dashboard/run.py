@@ -43,6 +43,8 @@ LINES = 50
 COUNTED = ("pages", "items", "new_items", "failed", "skipped", "retried", "rejected")
 #: States of a run that has not ended.
 ACTIVE = ("pending", "running")
+#: What is being done to a run that somebody wants something of.
+DOING = {"cancel": "cancelling", "pause": "pausing"}
 #: How the bar of a run that ended is painted.
 BARS = {"finished": "good", "failed": "bad", "killed": "bad", "cancelled": "dim", "stopped": "warn"}
 #: Seconds between two looks at what takes more to read.
@@ -162,6 +164,11 @@ class RunPage:
         with about.holding("Ended"):
             self._ended = when(run.ended)
         self._why = about.add("Why it ended", _why(run))
+        if run.cluster:
+            with about.holding("Walked by"):
+                link("workers of the cluster", "/cluster")
+            limit = "no limit" if run.workers is None else f"at most {words.plural(run.workers, 'worker')}"
+            about.add("Priority", f"{run.priority}, {limit}")
         about.add("Parameters", _json(run.params)).classes("g-mono")
         about.add("Options", _json(detail.options)).classes("g-mono")
         about.add("Code", detail.ref).classes("g-mono")
@@ -180,8 +187,8 @@ class RunPage:
             self._stop()
             return
         run = detail.run
-        cancelling = run.wanted == "cancel" and run.state in ACTIVE
-        self._state.become("cancelling" if cancelling else run.state, "warn" if cancelling else None)
+        doing = DOING.get(run.wanted) if run.state in ACTIVE else None
+        self._state.become(doing or run.state, "warn" if doing else None)
         judged = run.verdict not in ("", "pending")
         self._verdict.text = f"drift: {run.verdict}" if judged else ""
         self._verdict.set_visibility(judged)
@@ -277,6 +284,8 @@ def _progress(detail: RunDetail, now: ActiveRun | None) -> str:
         return "Goes on; whoever walks it has not said how far it is."
     left = now.waiting + now.parked + now.flying
     told = [f"{words.number(now.settled)} of {words.number(now.settled + left)} known URLs", words.rate(now.rate)]
+    if now.workers > 1:
+        told.append(words.plural(now.workers, "worker"))
     if now.eta is not None and left:
         told.append(f"about {words.duration(now.eta)} left" + (f", held by {now.slowest}" if now.slowest else ""))
     if now.parked:

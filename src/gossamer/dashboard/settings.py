@@ -14,6 +14,7 @@ from gossamer.dashboard import words
 from gossamer.dashboard.parts import Badge, Cell, Column, Pairs, Row, Sheet, Table, Text, at, box, card, empty, when
 from gossamer.dashboard.shell import Here, page
 from gossamer.lists import WorkerRow
+from gossamer.storage import naming
 
 #: Libraries whose version explains what may differ between two machines.
 LIBRARIES = ("nicegui", "fastapi", "uvicorn", "apscheduler", "wreq", "selectolax", "playwright", "pyarrow")
@@ -84,7 +85,7 @@ def _draw_about(here: Here) -> None:
     service, place = here.service, here.service.settings.place
     about = Pairs()
     about.add("Gossamer", __version__)
-    about.add("Store", place.store).classes("g-mono")
+    about.add("Store", naming.shown(place.store)).classes("g-mono")
     about.add("Folder", str(service.folder)).classes("g-mono")
     about.add("Listens on", place.listen).classes("g-mono")
     with about.holding("Connections"):

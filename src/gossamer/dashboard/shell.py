@@ -43,6 +43,7 @@ PLACES = (
     ("/", "Overview", "dashboard", "o"),
     ("/scrapers", "Scrapers", "smart_toy", "s"),
     ("/runs", "Runs", "play_circle", "r"),
+    ("/cluster", "Cluster", "hub", "c"),
     ("/items", "Items", "inventory_2", "i"),
     ("/urls", "URLs", "link", "u"),
     ("/sources", "Sources", "public", "h"),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from nicegui import ui
 
-from gossamer import asking, timetable
+from gossamer import asking, terminal, timetable
 from gossamer.dashboard import words
 from gossamer.dashboard.parts import Text, box, dialogue, empty, link, note, toast
 from gossamer.dashboard.shell import Here
@@ -132,5 +132,4 @@ def command_of(here: Here, name: str = "") -> str:
     wanted = next((each for each in timed if name in ("", each)), None)
     if wanted is None:
         return ""
-    store = here.service.settings.place.store
-    return f"gossamer schedule run {wanted}" + ("" if store == "gossamer.db" else f" --store {store}")
+    return f"gossamer schedule run {wanted}{terminal.store_option(here.service.settings.place.store)}"

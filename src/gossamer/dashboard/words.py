@@ -161,6 +161,7 @@ _ENDINGS = {
     "max_pages": "it has as many pages as it was to read",
     "max_items": "it has as many items as it was to find",
     "held": "all that is left waits for hosts that are held or failing",
+    "paused": "somebody paused it, or the hosts that are left",
     "cancelled": "somebody cancelled it",
     "interrupted": "somebody stopped it in a terminal",
 }

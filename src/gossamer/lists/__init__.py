@@ -5,6 +5,15 @@ The REST API and the dashboard show the same lists. Everything here only reads, 
 
 from gossamer.lists.causes import ErrorGroup, Example, errors
 from gossamer.lists.of_changes import ChangeRow, RejectRow, changes, rejects
+from gossamer.lists.of_cluster import (
+    AtWork,
+    Cluster,
+    ClusterRun,
+    ClusterWorker,
+    Shards,
+    cluster,
+    cluster_workers,
+)
 from gossamer.lists.of_events import (
     AlertRow,
     Dispatch,
@@ -17,6 +26,7 @@ from gossamer.lists.of_events import (
     trail,
 )
 from gossamer.lists.of_items import ItemChange, ItemDetail, ItemRow, Sighting, item, items
+from gossamer.lists.of_leases import LeaseRow, leases
 from gossamer.lists.of_runs import RunDetail, RunRow, RunStart, run, runs
 from gossamer.lists.of_sources import RobotsVersion, SourceDetail, SourceRow, source, sources
 from gossamer.lists.of_urls import UrlRow, marked, urls
@@ -28,7 +38,11 @@ __all__ = [
     "MOST",
     "USUAL",
     "AlertRow",
+    "AtWork",
     "ChangeRow",
+    "Cluster",
+    "ClusterRun",
+    "ClusterWorker",
     "Dispatch",
     "ErrorGroup",
     "EventRow",
@@ -37,12 +51,14 @@ __all__ = [
     "ItemChange",
     "ItemDetail",
     "ItemRow",
+    "LeaseRow",
     "Listing",
     "RejectRow",
     "RobotsVersion",
     "RunDetail",
     "RunRow",
     "RunStart",
+    "Shards",
     "Sighting",
     "SourceDetail",
     "SourceRow",
@@ -54,11 +70,14 @@ __all__ = [
     "alerts",
     "anybody_works",
     "changes",
+    "cluster",
+    "cluster_workers",
     "errors",
     "events",
     "firings",
     "item",
     "items",
+    "leases",
     "marked",
     "rejects",
     "run",

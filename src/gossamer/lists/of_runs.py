@@ -26,7 +26,7 @@ VIAS = ("cli", "api", "dashboard", "schedule")
 _COLUMNS = (
     "run.scraper, run.state, run.reason, run.verdict, run.created, run.started, run.ended, run.seconds, "
     "run.settled, run.pages, run.items, run.new_items, run.failed, run.skipped, run.retried, run.rejected, run.size, "
-    "run.asked_by, run.via, run.wanted, run.params, coalesce(lease.until, 0)"
+    "run.asked_by, run.via, run.wanted, run.cluster, run.priority, run.workers, run.params, coalesce(lease.until, 0)"
 )
 _LEASED = "left join lease on lease.run_id = run.id and lease.shard = -1"
 _RUN = f"""
@@ -35,16 +35,18 @@ from run {_LEASED} where run.id = :run
 """  # noqa: S608
 _REASONS = "select reason, n from run_reason where run_id = :run order by n desc, reason limit 200"
 _STARTS = "select at, limits from start where run_id = :run order by id desc limit :n"
-# In the orders of their indexes, so that those are read.
+# In the orders of their indexes, so that those are read: where several walk a run, each of its shards has its own part.
 _WAITING = """
 select
     (select count(*) from (
         select host from request where run_id = :run and state = 0 and not_before = 0
-        order by host, priority desc, id limit :n) as ready),
+        order by {shard} host, priority desc, id limit :n) as ready),
     (select count(*) from (
         select not_before from request where run_id = :run and state = 0 and not_before > 0
-        order by not_before limit :n) as parked),
-    (select not_before from request where run_id = :run and state = 0 and not_before > 0 order by not_before limit 1)
+        order by {shard} not_before limit :n) as parked),
+    (select min(not_before) from (
+        select not_before from request where run_id = :run and state = 0 and not_before > 0
+        order by {shard} not_before limit :n) as parked)
 """
 
 
@@ -75,6 +77,10 @@ class RunRow(msgspec.Struct, frozen=True):
     via: str
     #: What somebody wants of whoever walks it.
     wanted: str
+    #: Whether workers share it, which of several such runs they take first, and how many of them at the same time.
+    cluster: bool
+    priority: int
+    workers: int | None
     #: Without secrets: they are shown to whoever may read.
     params: dict[str, Any]
 
@@ -158,9 +164,9 @@ def _narrow(search: Search, state: str | None, scraper: str | None, *, alive: bo
     elif stored is not None:
         search.within("run.state = :state", state=stored)
     if state == RunState.KILLED:
-        search.only("1 = 0" if alive else "coalesce(lease.until, 0) < :now", now=time.time())
+        search.only("1 = 0" if alive else "run.cluster = 0 and coalesce(lease.until, 0) < :now", now=time.time())
     elif state == RunState.RUNNING and not alive:
-        search.only("lease.until >= :now", now=time.time())
+        search.only("(run.cluster = 1 or lease.until >= :now)", now=time.time())
 
 
 async def _between(search: Search, desk: Desk, since: float | None, until: float | None) -> None:
@@ -197,7 +203,8 @@ async def run(desk: Desk, run_id: int) -> RunDetail | None:
         return None
     reasons = await desk.rows(_REASONS, run=run_id)
     starts = await desk.rows(_STARTS, run=run_id, n=MOST_STARTS)
-    left = await desk.row(_WAITING, run=run_id, n=MOST_COUNTED)
+    waiting = _WAITING.format(shard="shard," if desk.dialect.shared else "")
+    left = await desk.row(waiting, run=run_id, n=MOST_COUNTED)
     ready, parked, due = left or (0, 0, None)
     ref, options, reading, seeded, trusted = row[-5:]
     return RunDetail(
@@ -216,7 +223,8 @@ async def run(desk: Desk, run_id: int) -> RunDetail | None:
 
 
 def _row(row: Row, alive: bool) -> RunRow:
-    *values, params, leased = row
-    if values[2] == RunState.RUNNING and not alive and leased < time.time():
+    *values, shared, priority, workers, params, leased = row
+    # What workers share waits for the next one: only a run that one process walks can lose it.
+    if values[2] == RunState.RUNNING and not shared and not alive and leased < time.time():
         values[2] = str(RunState.KILLED)
-    return RunRow(*(*values, redaction.parameters(object_of(params))))
+    return RunRow(*(*values, bool(shared), priority, workers, redaction.parameters(object_of(params))))

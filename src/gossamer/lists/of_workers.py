@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from gossamer.storage.desk import Desk
 
-#: Seconds without a heartbeat after which a worker is taken for dead.
+#: Seconds without a heartbeat after which a worker is taken for dead, or heartbeats that it missed if they are rarer.
 SILENT = 10.0
+MISSED = 3
 #: Workers that are shown.
 MOST_WORKERS = 100
 
@@ -34,15 +36,21 @@ class WorkerRow(msgspec.Struct, frozen=True):
 async def workers(desk: Desk) -> list[WorkerRow]:
     """Every worker that is remembered, the one that was heard last first."""
     now = time.time()
-    found = await desk.rows(_WORKERS, n=MOST_WORKERS)
+    found = [(*row[:4], object_of(row[4])) for row in await desk.rows(_WORKERS, n=MOST_WORKERS)]
     return [
-        WorkerRow(name, pid, started, at, at > now - SILENT, object_of(data)) for name, pid, started, at, data in found
+        WorkerRow(name, pid, started, at, at > now - silent_after(data), data) for name, pid, started, at, data in found
     ]
 
 
 async def anybody_works(desk: Desk) -> bool:
     """Whether any worker lives."""
     return await desk.row(_ALIVE, since=time.time() - SILENT) is not None
+
+
+def silent_after(data: Mapping[str, Any]) -> float:
+    """Seconds without a heartbeat after which a worker is taken for dead, by what it told in its last one."""
+    beat = data.get("beat")
+    return max(SILENT, MISSED * beat) if isinstance(beat, int | float) and beat < 3600 else SILENT
 
 
 def object_of(data: str | None) -> dict[str, Any]:

@@ -41,7 +41,7 @@ select request.run_id, run.scraper, run.state, request.state, request.url, reque
 from request join run on run.id = request.run_id where request.id = :request
 """
 _FETCHES = """
-select started, elapsed, status, reason, detail from fetch
+select started, elapsed, status, reason, detail from "fetch"
 where request_id = :request and url = :url order by id limit :n
 """
 _ITEMS = """
