@@ -1,7 +1,8 @@
 """Every knob, once: its name, meaning, default, and how a written value is read.
 
 A value comes from the first of: a flag (or keyword argument), the scraper's own attribute, the environment
-(`GOSSAMER_RATE`), `gossamer.toml`, the default. A name or value that cannot be used is refused by name.
+(`GOSSAMER_RATE`, or `GOSSAMER_RATE_FILE` for a file that holds it), `gossamer.toml`, the default. A name or value that
+cannot be used is refused by name.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ import msgspec
 
 from gossamer import __version__
 from gossamer.errors import ConfigError
+from gossamer.storage import naming
 from gossamer.values import is_secret
 
 PREFIX = "GOSSAMER_"
 FILE = "gossamer.toml"
+#: What the name of a variable ends with that names a file: its content is the value, which so stands in no environment.
+IN_FILE = "_file"
 USER_AGENT = f"gossamer/{__version__} (+https://gossamer.readthedocs.io)"
 
 #: No machine has sockets for more requests at the same time.
@@ -82,6 +86,8 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(ms|s|m|min|h|d)?")
 #: No time anyone waits for, and one that every clock can add.
 _LONGEST = 100 * 365 * 86400.0
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+#: Bytes of memory that a worker needs at least.
+LEAST_MEMORY = 128 << 20
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)i?b?")
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -102,6 +108,14 @@ def size(value: object) -> int:
     if not 1 <= found < 1 << 62:
         raise ValueError("write a size above zero, like '500KB' or '10MB'")
     return int(found)
+
+
+def roomy(value: object) -> int:
+    """Bytes that a worker can live with."""
+    found = size(value)
+    if found < LEAST_MEMORY:
+        raise ValueError(f"write a size from {LEAST_MEMORY >> 20}MB, like '1GB': a worker at rest has half of it")
+    return found
 
 
 def count(value: object) -> int:
@@ -341,6 +355,7 @@ _FIVE: int | None = 5
 _ALWAYS: str | float = "always"
 _ONE_RUN: str | int | float = 1
 _ROOMY: int | None = 10 << 30
+_ROOMLESS: int | None = 2 << 30
 _FOR_EVER: float | None = None
 _NO_FILE: str | None = None
 
@@ -350,9 +365,13 @@ def knob(parse: Callable[[object], T], default: T, about: str) -> T:
     return field(default=default, metadata={"parse": parse, "about": about})
 
 
+#: Knobs that may hold secrets.
+_SECRET = ("headers", "proxies", "sinks", "alert_webhooks", "smtp", "store", "broker")
+
+
 def _given(name: str, value: object) -> str:
     """A value in a message; not one that may hold secrets."""
-    return "" if name in ("headers", "proxies", "sinks", "alert_webhooks", "smtp") else f" = {value!r}"
+    return "" if name in _SECRET else f" = {value!r}"
 
 
 def _check(self: Any) -> None:
@@ -481,6 +500,8 @@ class ScraperConfig(_Given):
     gone: Any = knob(
         gone_rule, _ONE_RUN, "when an item counts as gone: after so many runs without it, after an age like 7d, never"
     )
+    workers: int | None = knob(optional(count), None, "workers of a cluster that walk a run at once; none: all")
+    spread: int = knob(width, 1, "shards that one host is spread over, so that several workers walk it; needs Redis")
     sinks: tuple[Any, ...] = knob(sink_list, (), "where items go on to while a run works: URLs of folders or buckets")
 
     def __post_init__(self) -> None:
@@ -491,7 +512,15 @@ class ScraperConfig(_Given):
 class Place:
     """Where a process works and what it tells: the same for every scraper in it."""
 
-    store: str = knob(line, "gossamer.db", "the durable memory: a path to a SQLite file, or sqlite:///path")
+    # It may hold a password: no repr shows it.
+    store: str = field(
+        default="gossamer.db",
+        repr=False,
+        metadata={
+            "parse": line,
+            "about": "the durable memory: a path to a SQLite file, or postgresql://user@host/name",
+        },
+    )
     log_level: str = knob(one_of("debug", "info", "warning", "error"), "warning", "least important event to log")
     log_format: str = knob(one_of("human", "json"), "human", "how events are written to stderr")
     quiet: bool = knob(switch, False, "show no progress")
@@ -518,6 +547,21 @@ class Place:
     )
     alert_mail: tuple[str, ...] = knob(lines, (), "mail addresses that alerts are sent to")
     mail_from: str = knob(line, "gossamer@localhost", "the sender of alerts by mail")
+    broker: str | None = field(
+        default=None,
+        repr=False,
+        metadata={
+            "parse": optional(line),
+            "about": "who carries work to workers: redis://host:6379/0 or amqp://host//",
+        },
+    )
+    lease: float = knob(duration, 30.0, "seconds after which others take over from a worker that is not heard of")
+    slice: float = knob(duration, 30.0, "longest a worker walks the hosts of one shard before others get a turn")
+    worker_memory: int | None = knob(
+        optional(roomy), _ROOMLESS, "memory of a worker above which it settles, and starts anew; none: no limit"
+    )
+    poison_kills: int = knob(count, 3, "workers that one URL may end before it is given up")
+    pool_size: int = knob(count, 8, "connections of one process to a postgresql:// store")
 
     def __post_init__(self) -> None:
         _check(self)
@@ -561,6 +605,8 @@ def _hidden(name: str, value: Any) -> str | None:
     if name == "sinks" and value:
         # A URL may hold credentials, which a run will refuse: here they must not be shown.
         return " ".join("***" if "@" in str(each) else str(getattr(each, "name", each)) for each in value)
+    if name in ("store", "broker") and value:
+        return naming.shown(value)
     if name in ("alert_webhooks", "smtp") and value:
         return f"{len(value)} given" if isinstance(value, tuple) else "given"
     if name == "headers" and any(map(is_secret, value)):
@@ -596,9 +642,10 @@ def read(
 
     Raises ConfigError naming the knob and the place.
     """
+    environ = os.environ if environ is None else environ
     layers: list[tuple[str, Mapping[str, Any]]] = [
         (FILE, _from_file((folder or Path()) / FILE)),
-        (PREFIX, _from_environment(os.environ if environ is None else environ)),
+        (PREFIX, _from_environment(environ)),
         (owner, _known(own or {}, owner)),
         ("--", _known(flags or {}, "option" if prefix else "the keyword arguments")),
     ]
@@ -606,7 +653,7 @@ def read(
     origins: dict[str, str] = {}
     for layer, found in layers:
         for name, value in found.items():
-            origins[name] = _origin(layer, name)
+            origins[name] = _origin(layer, name, environ)
             values[name] = _parsed(name, value, origins[name] if prefix or layer != "--" else name)
     return Settings(
         place=Place(**{k: v for k, v in values.items() if k in _PLACE}),
@@ -615,9 +662,10 @@ def read(
     )
 
 
-def _origin(layer: str, name: str) -> str:
+def _origin(layer: str, name: str, environ: Mapping[str, str]) -> str:
     if layer == PREFIX:
-        return PREFIX + name.upper()
+        variable = PREFIX + name.upper()
+        return variable if variable in environ else variable + IN_FILE.upper()
     return "--" + name.replace("_", "-") if layer == "--" else layer
 
 
@@ -659,7 +707,25 @@ def _known(found: Mapping[str, Any], origin: str) -> Mapping[str, Any]:
 def _from_environment(environ: Mapping[str, str]) -> Mapping[str, Any]:
     found = {k[len(PREFIX) :].lower(): v for k, v in environ.items() if k.startswith(PREFIX)}
     found.pop("corpora", None)  # where our own tests find the outside suites
+    for name in [name for name in found if name not in KNOBS and name.removesuffix(IN_FILE) in KNOBS]:
+        knob_name = name.removesuffix(IN_FILE)
+        variable = PREFIX + name.upper()
+        if knob_name in found:
+            raise ConfigError(f"{PREFIX}{knob_name.upper()} and {variable} are both set: keep one of them")
+        found[knob_name] = _content(variable, found.pop(name))
     return _known(found, "the environment (GOSSAMER_*)")
+
+
+def _content(variable: str, path: str) -> str:
+    """What stands in the file that a variable names, as secrets are given to containers. Raises ConfigError."""
+    try:
+        # Editors end a file with a newline, which is no part of a password.
+        return Path(path).read_text("utf-8").rstrip("\r\n")
+    except OSError as why:
+        told = why.strerror or str(why)
+        raise ConfigError(f"the file {path!r} of {variable} cannot be read: {told}") from None
+    except ValueError:  # what it holds is not repeated: it is a secret as a rule
+        raise ConfigError(f"the file {path!r} of {variable} cannot be read: it is not UTF-8 text") from None
 
 
 def _from_file(path: Path) -> Mapping[str, Any]:
