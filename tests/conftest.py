@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from gossamer.testing import Site
 
@@ -29,6 +30,12 @@ def site() -> Iterator[Site]:
     """A local site that serves what the test tells it to."""
     with Site() as started:
         yield started
+
+
+@pytest.fixture(autouse=True)
+def _log_as_new() -> None:
+    """Whatever a test before this one wanted to hear of the log, this one hears what it asks for."""
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -8,15 +8,16 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from gossamer.pipeline import item_of
-from gossamer.storage.sqlite import SqliteStore
-from gossamer.storage.store import Batch, Draft
+from gossamer.storage import opening
+from gossamer.storage.store import Batch, Draft, Store
 from gossamer.values import Ending, Outcome, Request
+from tests.stores import at
 
 T = TypeVar("T")
 
 
 async def settle(
-    store: SqliteStore,
+    store: Store,
     records: Sequence[dict[str, Any]],
     *,
     scraper: str = "shop",
@@ -45,11 +46,11 @@ def fill(path: str, records: Sequence[dict[str, Any]], **options: Any) -> int:
     return use(path, lambda store: settle(store, records, **options))
 
 
-def use(path: str, work: Callable[[SqliteStore], Coroutine[Any, Any, T]]) -> T:
+def use(path: str, work: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
     """Open a store, and work with it."""
 
     async def main() -> T:
-        async with SqliteStore(path) as store:
+        async with opening.working(at(path)) as store:
             return await work(store)
 
     return asyncio.run(main())

@@ -1,6 +1,6 @@
 """Gossamer: point it at web sites and web APIs, get clean, current data."""
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 from gossamer.errors import (
     Blocked,

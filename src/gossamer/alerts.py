@@ -58,7 +58,9 @@ _UNDER_WAY = """
 select started from (select state, started from run where scraper = :scraper order by id desc limit 10) as newest
 where state = 'running' and started is not null
 """
-_NEWEST_KEY = "select key from alert where key >= :first and key < :last order by key desc limit 1"
+_NEWEST_KEY = """
+select key from alert where key{bytewise} >= :first and key{bytewise} < :last order by key{bytewise} desc limit 1
+"""
 _BEGIN = """
 insert into alert (key, kind, at, title, seen)
 values (:key, 'start', :now, 'Alerts are on: what happens from now on is told here', :now)
@@ -76,7 +78,7 @@ _LATEST = """
 select detail, url from (
     select id, state, reason, coalesce(nullif(detail, ''), reason) as detail, detail as said, url
     from request where run_id = :run order by id {order} limit :limit
-) as some
+) as newest
 where state = 3 order by coalesce(said, '') = '', id desc limit 1
 """
 _DISPATCH = "insert into dispatch (alert_id, target, next_at) values (:alert, :target, :now) on conflict do nothing"
@@ -185,7 +187,7 @@ class Alerts:
 
     async def _pauses(self, standing: Standing, now: float) -> list[Message]:
         first, last = watching.pauses(standing)
-        newest = await self._desk.row(_NEWEST_KEY, first=first, last=last)
+        newest = await self._desk.row(_NEWEST_KEY.format(bytewise=self._desk.dialect.bytewise), first=first, last=last)
         found = watching.breaker(standing, newest[0] if newest else None, now=now)
         return [found] if found else []
 

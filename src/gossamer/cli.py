@@ -22,10 +22,14 @@ from gossamer.cli_audit import audit_command
 from gossamer.cli_bench import bench_command
 from gossamer.cli_changes import changes_command, rejects_command
 from gossamer.cli_chaos import chaos_command
+from gossamer.cli_cluster import cluster_app
+from gossamer.cli_db import db_app
 from gossamer.cli_doctor import doctor_command
 from gossamer.cli_drift import drift_command
 from gossamer.cli_export import export_command
 from gossamer.cli_flow import flow_app
+from gossamer.cli_follow import follow_on_cluster
+from gossamer.cli_health import health_command
 from gossamer.cli_jobs import jobs_app
 from gossamer.cli_list import list_command
 from gossamer.cli_logs import logs_command
@@ -39,6 +43,7 @@ from gossamer.cli_sinks import sinks_app
 from gossamer.cli_token import token_app
 from gossamer.cli_try import try_command
 from gossamer.cli_user import user_app
+from gossamer.cli_worker import worker_command
 from gossamer.crawler import crawl_found, crawl_params
 from gossamer.errors import ConfigError, GossamerError, Stalled
 from gossamer.library import wait
@@ -218,6 +223,10 @@ def run_command(
     demo: Annotated[
         bool, typer.Option("--demo", help="Ask demo sites instead of the real ones of a pack, into demo.db")
     ] = False,
+    cluster: Annotated[
+        bool,
+        typer.Option("--cluster", help="Let workers walk it: needs a postgresql store and a broker"),
+    ] = False,
     scope: ScopeOption = None,
     include: Include = None,
     exclude: Exclude = None,
@@ -251,6 +260,7 @@ def run_command(
     gossamer run nba.espn --param season=2024
     gossamer run jobs --demo
     gossamer run all
+    gossamer run quotes.py --cluster --store postgresql://gossamer@db/gossamer
     """
     flags = _flags(
         store=store,
@@ -292,7 +302,10 @@ def run_command(
     params = _shared(settings.params(param), chosen)
     if demo:
         _on_demo_sites(chosen, params, flags, fresh=fresh, as_json=as_json)
-    _work(_plans(chosen, params, flags, fresh=fresh), as_json=as_json)
+    plans = _plans(chosen, params, flags, fresh=fresh)
+    if cluster:
+        follow_on_cluster(plans, _tell, as_json=as_json)
+    _work(plans, as_json=as_json)
 
 
 def _plans(chosen: list[Found], params: list[dict[str, str]], flags: dict[str, Any], *, fresh: bool) -> list[Plan]:
@@ -432,7 +445,8 @@ async def _execute(plans: list[Plan], screen: Screen, current: list[Running]) ->
 
     with _stopping(current, screen):
         archive = any(asked.settings.config.archive for asked in plans)
-        async with runs.open_parts(plans[0].store, archive=archive) as parts, screen:
+        most = plans[0].settings.place.pool_size
+        async with runs.open_parts(plans[0].store, archive=archive, most=most) as parts, screen:
             return await asyncio.gather(*(one(parts, asked) for asked in plans))
 
 
@@ -525,12 +539,15 @@ app.add_typer(alerts_app, name="alerts")
 app.add_typer(token_app, name="token")
 app.add_typer(user_app, name="user")
 app.add_typer(archive_app, name="archive")
+app.add_typer(cluster_app, name="cluster")
+app.add_typer(db_app, name="db")
 app.add_typer(flow_app, name="flow")
 app.add_typer(jobs_app, name="jobs")
 app.add_typer(sinks_app, name="sinks")
 app.command("audit")(audit_command)
 app.command("list")(list_command)
 app.command("serve")(serve_command)
+app.command("worker")(worker_command)
 app.command("logs")(logs_command)
 app.command("changes")(changes_command)
 app.command("drift")(drift_command)
@@ -539,6 +556,7 @@ app.command("replay")(replay_command)
 app.command("bench")(bench_command)
 app.command("chaos")(chaos_command)
 app.command("doctor")(doctor_command)
+app.command("health")(health_command)
 app.command("export")(export_command)
 app.command("try")(try_command)
 app.command("new")(new_command)

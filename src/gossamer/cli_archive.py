@@ -16,9 +16,8 @@ from gossamer.cli_options import StoreOption, run_number
 from gossamer.errors import ConfigError
 from gossamer.importing import Imported
 from gossamer.library import wait
-from gossamer.storage import exports
-from gossamer.storage.archive import Archive, ArchivedPage, Pruned, Stats, archive_of
-from gossamer.storage.sqlite import MEMORY, path_of
+from gossamer.storage import exports, opening
+from gossamer.storage.archive import Archive, ArchivedPage, Pruned, Stats
 from gossamer.storage.warc import WarcWriter
 
 #: Pages written to a file at once.
@@ -141,7 +140,7 @@ def export_command(
     gossamer archive export site.warc.gz
     gossamer archive export site.warc.gz --scraper quotes --newest
     """
-    exports.refuse_store(file, path_of(settings.read({"store": store} if store else {}).place.store))
+    exports.refuse_store(file, opening.beside(settings.read({"store": store} if store else {}).place.store, ""))
     written, left = wait(_export(_path(store), str(file), scraper, run, newest=newest, quiet=quiet))
     without = f"; {left:,} without a body were left out" if left else ""
     err.print(f"{terminal.many(written, 'page')} written to {file}{without}", markup=False)
@@ -241,7 +240,4 @@ def _bar(what: str, quiet: bool) -> Any:
 
 
 def _path(store: str | None) -> str:
-    path = path_of(settings.read({"store": store} if store else {}).place.store)
-    if path == MEMORY:
-        raise ConfigError("a store in memory has no archive: give the path of one")
-    return archive_of(path)
+    return opening.archive(settings.read({"store": store} if store else {}).place.store)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeVar
 
 from gossamer import settings
 from gossamer.errors import StoreError
 from gossamer.library import wait
-from gossamer.storage.sqlite_desk import SqliteDesk
-from gossamer.storage.sqlite_file import path_of
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
 from gossamer.trail import Asker
 
 T = TypeVar("T")
@@ -25,17 +24,17 @@ def me() -> Asker:
         return Asker("somebody", "cli")
 
 
-def at_desk(store: str | None, work: Callable[[SqliteDesk], Awaitable[T]], *, make: bool = False) -> T:
+def at_desk(store: str | None, work: Callable[[Desk], Awaitable[T]], *, make: bool = False) -> T:
     """Open the store beside whoever works on it, and do something there. Only with `make` is one made if there is none.
 
     Raises StoreError.
     """
-    path = path_of(settings.read({"store": store} if store else {}).place.store)
-    if not make and not Path(path).exists():
-        raise StoreError(f"there is no store at {path}: `gossamer serve` makes one, or give another path with --store")
+    place = settings.read({"store": store} if store else {}).place.store
+    if not make and not opening.exists(place):
+        raise StoreError(f"there is no store at {place}: `gossamer serve` makes one, or give another path with --store")
 
     async def do() -> T:
-        async with SqliteDesk(path) as desk:
+        async with opening.desk(place) as desk:
             return await work(desk)
 
     return wait(do())

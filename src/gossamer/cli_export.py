@@ -15,8 +15,8 @@ from gossamer.cli_options import StoreOption, run_number
 from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.storage import exports
+from gossamer.storage.opening import beside
 from gossamer.storage.records import Choice, since_of
-from gossamer.storage.sqlite import path_of
 from gossamer.storage.store import Store
 
 
@@ -25,6 +25,12 @@ class What(enum.StrEnum):
 
     pages = "pages"
     items = "items"
+
+
+class Sort(enum.StrEnum):
+    """What items can be sorted by."""
+
+    key = "key"
 
 
 class Format(enum.StrEnum):
@@ -69,6 +75,10 @@ def export_command(
     gone: Annotated[bool, typer.Option("--gone", help="With items that are gone, marked by _gone")] = False,
     held: Annotated[bool, typer.Option("--held", help="What the drift gate holds back of --run, instead")] = False,
     source: Annotated[bool, typer.Option("--source", help="With items: add where each came from, as _fields")] = False,
+    sort: Annotated[
+        Sort | None,
+        typer.Option(help="key: items by scraper, kind and key [in the order first seen]", metavar="key"),
+    ] = None,
     cursor: Annotated[
         Path | None,
         typer.Option(
@@ -99,11 +109,12 @@ def export_command(
         gone=gone,
         held=held,
         source=source,
+        sort=sort or "",
     )
     path = settings.read({"store": store} if store else {}).place.store
     for written in (output, cursor):
         if written is not None:
-            exports.refuse_store(written, path_of(path))
+            exports.refuse_store(written, beside(path, ""))
 
     async def write() -> exports.Written:
         async with runs.open_store(path) as opened:

@@ -21,8 +21,7 @@ from gossamer.errors import ConfigError, NotFound
 from gossamer.events import LEVELS, Kept
 from gossamer.library import wait
 from gossamer.logfiles import BACKUPS
-from gossamer.storage.desk import Row
-from gossamer.storage.sqlite_file import SqliteFile, path_of
+from gossamer.storage import opening
 
 #: Seconds between two looks for what is new.
 LOOK = 0.5
@@ -82,7 +81,7 @@ def logs_command(
     place = settings.read({"store": store} if store else {}).place
     wanted = Wanted(run, level, scraper, min(number, MOST_SHOWN))
     show = _as_json if as_json else _as_line()
-    found = _from_files(place, wanted, follow) if files else _from_store(path_of(place.store), wanted, follow)
+    found = _from_files(place, wanted, follow) if files else _from_store(place.store, wanted, follow)
 
     async def tell() -> bool:
         any_shown = False
@@ -108,18 +107,8 @@ def _nothing(wanted: Wanted, *, files: bool) -> str:
 # -- the store -----------------------------------------------------------------------------------------------------
 
 
-class _Reader(SqliteFile):
-    """A store that is only looked at, whoever works on it."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, owner=False)
-
-    async def rows(self, statement: str, /, **names: Any) -> list[Row]:
-        return await self._do(lambda: self._db.execute(statement, names).fetchall())
-
-
-async def _from_store(path: str, wanted: Wanted, follow: bool) -> AsyncIterator[dict[str, Any]]:
-    async with _Reader(path) as reader:
+async def _from_store(store: str, wanted: Wanted, follow: bool) -> AsyncIterator[dict[str, Any]]:
+    async with opening.looking(store) as reader:
         if wanted.run is not None and not await reader.rows("select 1 from run where id = :run", run=wanted.run):
             raise NotFound(f"there is no run {wanted.run}: `gossamer runs` lists them")
         newest = (await reader.rows("select coalesce(max(id), 0) from event"))[0][0]
@@ -144,7 +133,7 @@ def _shown(event: Kept) -> dict[str, Any]:
 
 
 async def _from_files(place: settings.Place, wanted: Wanted, follow: bool) -> AsyncIterator[dict[str, Any]]:
-    path = Path(place.log_dir or f"{path_of(place.store)}.logs") / "all.log"
+    path = Path(place.log_dir or opening.beside(place.store, ".logs")) / "all.log"
     following = await asyncio.to_thread(_Following, path)
     try:
         for event in await asyncio.to_thread(_newest, path, wanted, following.at):

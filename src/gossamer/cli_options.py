@@ -19,7 +19,7 @@ MOST = 2**63 - 1
 
 StoreOption = Annotated[
     str | None,
-    typer.Option("--store", metavar="PATH", help="The store: a path, or sqlite:///path [gossamer.db]"),
+    typer.Option("--store", metavar="STORE", help="The store: a path, or postgresql://user@host/name [gossamer.db]"),
 ]
 
 

@@ -21,8 +21,8 @@ from gossamer.clock import iso
 from gossamer.errors import ConfigError, GossamerError
 from gossamer.health import Health
 from gossamer.schedules import Entry, Firing
+from gossamer.storage import opening
 from gossamer.storage.desk import Desk
-from gossamer.storage.sqlite import path_of
 
 T = TypeVar("T")
 
@@ -291,7 +291,7 @@ def _at(store: str | None, work: Callable[[Desk, Catalog], Awaitable[T]], *, mak
         await schedules.sync(desk, catalog)
         return await work(desk, catalog)
 
-    if not make and not Path(path_of(place.store)).exists():
+    if not make and not opening.exists(place.store):
         raise ConfigError(
             f"there is no store {place.store}, and no scraper here says when it runs: write every = '6h' on one, "
             "or list its file in gossamer.toml"

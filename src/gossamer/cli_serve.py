@@ -32,6 +32,9 @@ def serve_command(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="A proxy in front ends TLS and says who asks")
     ] = False,
+    cluster: Annotated[
+        bool, typer.Option("--cluster", help="Let workers walk the runs: needs a postgresql:// store and a broker")
+    ] = False,
     demo: Annotated[bool, typer.Option("--demo", help="With the demo sites and their scrapers, to try it")] = False,
     log_level: Annotated[
         str | None, typer.Option(metavar="LEVEL", help="debug, info, warning, error [warning]")
@@ -46,6 +49,7 @@ def serve_command(
     gossamer serve
     gossamer serve quotes.py shop.toml --listen 8700
     gossamer serve --demo
+    gossamer serve --cluster --store postgresql://gossamer@db/gossamer
     """
     given = {
         "scrapers": scrapers,
@@ -60,20 +64,20 @@ def serve_command(
     }
     flags = {name: value for name, value in given.items() if value not in (None, [])}
     if demo:
-        serve_demo(flags)
+        serve_demo(flags, cluster=cluster)
     else:
-        _serve(flags)
+        _serve(flags, cluster=cluster)
 
 
-def serve_demo(flags: dict[str, Any]) -> None:
+def serve_demo(flags: dict[str, Any], *, cluster: bool = False) -> None:
     """Run the service with the demo sites and their scrapers."""
     from gossamer.demo import served
 
     with served.sites(flags) as made:
-        _serve(made)
+        _serve(made, cluster=cluster)
 
 
-def _serve(flags: dict[str, Any]) -> None:
+def _serve(flags: dict[str, Any], *, cluster: bool) -> None:
     """Run the service. Raises ConfigError where what it needs is not installed."""
     try:
         import argon2  # noqa: F401
@@ -91,4 +95,4 @@ def _serve(flags: dict[str, Any]) -> None:
     def say(text: str) -> None:
         err.print(text, markup=False, soft_wrap=True)
 
-    wait(service.serve(flags, say))
+    wait(service.serve(flags, say, cluster=cluster))

@@ -11,13 +11,13 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from structlog.typing import EventDict
 
 from gossamer.errors import StoreError
-from gossamer.storage.desk import Desk, Row, Writing
+from gossamer.storage.desk import Desk, Reading, Row, Writing
 from gossamer.telemetry import log
 
 #: Events the store keeps: the newest.
@@ -236,13 +236,6 @@ async def _sweep(writing: Writing, kept: int) -> int:
     newest = await writing.row("select max(id) from event")
     least = (newest[0] if newest and newest[0] else 0) - kept
     return await writing.run(_SWEEP, least=least, most=SWEEP) if least > 0 else 0
-
-
-class Reading(Protocol):
-    """What is needed of a Desk to read events."""
-
-    async def rows(self, statement: str, /, **names: Any) -> list[Row]:
-        """Every row of a statement that only reads."""
 
 
 _SELECT = "select id, at, level, name, run_id, scraper, message, data from event where "

@@ -249,7 +249,7 @@ def _reading(reading: Mapping[str, Any]) -> Iterator[str]:
 
 async def as_it_is(store: Store, run: Run) -> Run:
     """A run as it is now: one that nobody works on, though it was never ended, has been killed."""
-    if run.state is not RunState.RUNNING or await store.worker() is not None:
+    if run.state is not RunState.RUNNING or await store.walked(run.id) is not None:
         return run
     return msgspec.structs.replace(run, state=RunState.KILLED)
 

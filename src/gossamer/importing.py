@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import os
 import time
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from itertools import count
@@ -14,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from gossamer import runs, urls
+from gossamer import owners, runs, urls
 from gossamer.errors import ConfigError
 from gossamer.registry import Found
-from gossamer.storage.archive import Archive, Kept, archive_of
-from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
+from gossamer.storage import opening
+from gossamer.storage.archive import Archive, Kept
 from gossamer.storage.store import Batch, Draft, Store
 from gossamer.storage.warc_reading import WarcPage, WarcReader
 from gossamer.values import Ending, Lease, Outcome, Request, RunState
@@ -62,15 +61,13 @@ async def import_warc(
 
     `watch` hears how much of the file is read, and how many pages came out. Raises ConfigError if it is no such file.
     """
-    path = path_of(store)
-    if path == MEMORY:
-        raise ConfigError("a store in memory has no archive: give the path of one")
+    place = opening.archive(store)
     reader = WarcReader(file)
     async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(SqliteStore(path))
-        archive = await stack.enter_async_context(Archive(archive_of(path)))
+        opened = await stack.enter_async_context(opening.working(store))
+        archive = await stack.enter_async_context(Archive(place))
         run = await opened.new_run(_draft(file, found, params or {}))
-        lease = await opened.acquire(run.id, f"import:{os.getpid()}:{uuid.uuid4().hex[:8]}", runs.LEASE_TTL)
+        lease = await opened.acquire(run.id, owners.me(), runs.LEASE_TTL)
         try:
             settled = _Settled(opened, archive, lease, found.scraper.name)
             made = await bring(archive, reader, found.scraper.name, run.id, settled, watch)

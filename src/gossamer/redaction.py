@@ -21,6 +21,7 @@ from urllib.parse import quote, quote_plus, unquote, urlsplit
 from structlog.typing import EventDict, WrappedLogger
 
 from gossamer.settings import Settings
+from gossamer.storage import naming
 from gossamer.values import is_secret
 
 #: What stands where a secret stood.
@@ -399,6 +400,8 @@ def secrets_of(read: Settings) -> list[str]:
         found += [url, url.partition("://")[2].partition("/")[2], *in_url(url)]
     for url in (place.smtp or "", *(sink for sink in config.sinks if isinstance(sink, str))):
         found += in_url(url)
+    for url in (place.store, place.broker or "", os.environ.get("GOSSAMER_STORE", "")):
+        found += naming.passwords(url)
     found += _of_proxies(config.proxies)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         for spelled in (name, name.lower()):

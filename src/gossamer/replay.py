@@ -10,21 +10,20 @@ import os
 import re
 import tempfile
 import time
-import uuid
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 import msgspec
 
-from gossamer import registry, runs, urls
+from gossamer import owners, registry, runs, urls
 from gossamer.comparison import Comparison, Difference, State
 from gossamer.errors import ConfigError
 from gossamer.hands import Hands
 from gossamer.importing import IMPORT, bring
 from gossamer.rereading import Gave, Job, Order, Way
-from gossamer.storage.archive import Archive, archive_of
-from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
+from gossamer.storage import opening
+from gossamer.storage.archive import Archive
 from gossamer.storage.store import Draft, Store, Wanted
 from gossamer.storage.warc_reading import WarcReader
 from gossamer.values import Lease, Run, RunState
@@ -145,19 +144,19 @@ async def replay(store: str, asked: Asked, watch: Watcher = lambda _: None, tell
 
     Raises ConfigError if there is nothing to read, or nothing to read it with.
     """
-    path = path_of(store)
     async with AsyncExitStack() as stack:
         if asked.warc is not None:
-            return await _replay_file(stack, path, asked, watch, tell)
-        if path == MEMORY:
-            raise ConfigError("a store in memory has no archive: give the path of one")
-        opened = await stack.enter_async_context(SqliteStore(path, owner=asked.apply))
-        archive = await stack.enter_async_context(Archive(archive_of(path), owner=False))
+            return await _replay_file(stack, store, asked, watch, tell)
+        place = opening.archive(store)
+        opened = await stack.enter_async_context(opening.working(store) if asked.apply else opening.reading(store))
+        archive = await stack.enter_async_context(Archive(place, owner=False))
         job = await _job(opened, archive, asked)
         return await reread(opened, archive, job, asked, watch, tell)
 
 
-async def _replay_file(stack: AsyncExitStack, path: str, asked: Asked, watch: Watcher, tell: Teller | None) -> Replayed:
+async def _replay_file(
+    stack: AsyncExitStack, store: str, asked: Asked, watch: Watcher, tell: Teller | None
+) -> Replayed:
     """Read the pages of a WARC file, which are kept for as long as that takes."""
     assert asked.warc is not None
     if asked.apply or asked.run is not None:
@@ -168,7 +167,7 @@ async def _replay_file(stack: AsyncExitStack, path: str, asked: Asked, watch: Wa
     found = registry.find(asked.scraper, asked.listed)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gossamer-warc-"))
     reader = WarcReader(asked.warc)
-    opened = await stack.enter_async_context(_compared_with(path))
+    opened = await stack.enter_async_context(_compared_with(store))
     archive = await stack.enter_async_context(Archive(os.path.join(folder, "pages.archive")))
     brought = await bring(archive, reader, found.scraper.name, 0)
     job = Job(archive.path, found.scraper.name, {0: Way(found.ref, asked.params, imported=True)})
@@ -177,9 +176,9 @@ async def _replay_file(stack: AsyncExitStack, path: str, asked: Asked, watch: Wa
     return made
 
 
-def _compared_with(path: str) -> SqliteStore:
+def _compared_with(store: str) -> AbstractAsyncContextManager[Store]:
     """The store that a file's pages are compared with: an empty one, where there is none."""
-    return SqliteStore(path, owner=False) if path != MEMORY and os.path.exists(path) else SqliteStore(MEMORY)
+    return opening.reading(store) if opening.exists(store) else opening.working(opening.MEMORY)
 
 
 async def reread(
@@ -403,7 +402,7 @@ async def _apply(store: Store, comparison: Comparison, job: Job, asked: Asked) -
     signature = urls.digest("replay", job.scraper, str(time.time()))
     reading = runs.reading_of(registry.load_all(way.ref)[0].scraper)
     run = await store.new_run(Draft(job.scraper, way.ref, signature, {}, {"replay": given}, reading))
-    lease = await store.acquire(run.id, f"replay:{os.getpid()}:{uuid.uuid4().hex[:8]}", runs.LEASE_TTL)
+    lease = await store.acquire(run.id, owners.me(), runs.LEASE_TTL)
     try:
         await _write(store, lease, comparison, lost=asked.whole)
         await store.end_run(lease, RunState.FINISHED, "replay")

@@ -17,15 +17,14 @@ from contextlib import AsyncExitStack, suppress
 
 import msgspec
 
-from gossamer import judging, redaction, registry, runs, settings, telemetry
+from gossamer import judging, owners, redaction, registry, runs, settings, telemetry
 from gossamer.errors import GossamerError, StoreBusy, StoreError
 from gossamer.events import Events
-from gossamer.polite.orders import Orders
+from gossamer.ordering import Ordering
 from gossamer.runs import Parts, Plan, Running
 from gossamer.settings import Settings
-from gossamer.storage.desk import Desk
-from gossamer.storage.sqlite import path_of
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk, Writing
 from gossamer.telemetry import log
 from gossamer.values import Run, RunState, Verdict
 from gossamer.vitals import Vitals
@@ -42,25 +41,38 @@ LONGEST_BLOCK = 5.0
 PATIENCE = 1.0
 #: Looks in a row that the store may refuse.
 MOST_TROUBLES = 30
+#: Seconds between two looks for runs that another process left in flight.
+FREEING = 5.0
 #: Seconds between two clean-ups, and how long counts by the minute are kept.
 CLEANING = 3600.0
 KEPT_TICKS = 40 * 86400.0
+#: What people want of a run that goes on -> the reason it ends with.
+STOPS = {"cancel": "cancelled", "pause": "paused"}
 
-_PENDING = "select id from run where state = 'pending' and via <> 'cli' order by id limit :n"
+# Runs that workers share are left to them.
+_PENDING = "select id from run where state = 'pending' and via <> 'cli' and cluster = 0 order by id limit :n"
 #: Runs in flight when a process died of something inside come first, and alone: then it is known whose fault it is.
-_CRASHED = (
-    "select id from run where state = 'pending' and crashes > 0 and alone = 0 and via <> 'cli' order by id limit 1"
-)
-_GUILTY = "select id, crashes from run where state = 'pending' and alone = 2 limit 100"
-_UNTRIED = "update run set alone = 0 where state = 'pending' and alone = 1"
+_CRASHED = """
+select id from run where state = 'pending' and crashes > 0 and alone = 0 and via <> 'cli' and cluster = 0
+order by id limit 1
+"""
+_GUILTY = "select id, crashes from run where state = 'pending' and alone = 2 and cluster = 0 limit 100"
+_UNTRIED = "update run set alone = 0 where state = 'pending' and alone = 1 and cluster = 0"
 _ALONE = "update run set alone = :alone where id = :run"
 _CLEARED = "update run set crashes = 0, alone = 0 where id = :run"
-_WISHES = "select id, state, wanted from run where wanted <> '' order by id limit 100"
-_IN_FLIGHT = "update run set state = 'pending' where state = 'running' and via <> 'cli'"
+_WISHES = """
+select id, state, wanted from run where wanted <> '' and (cluster = 0 or state not in ('pending', 'running'))
+order by id limit 100
+"""
+_IN_FLIGHT = "update run set state = 'pending' where state = 'running' and via <> 'cli' and cluster = 0"
+# Where several processes work on a store, by the clock of the store: who holds what is in flight.
+_HELD = """
+select run.id, lease.owner from run
+    left join lease on lease.run_id = run.id and lease.until > extract(epoch from clock_timestamp())
+where run.state = 'running' and run.via <> 'cli' and run.cluster = 0 order by run.id for update of run
+"""
+_FREE = "update run set state = 'pending' where id = :run"
 _UNWISH = "update run set wanted = '' where id = :run"
-_RULED = "select host, paused, budget, ruled_by from source where paused = 1 or budget is not null limit 10000"
-_MARKS = "select count(*), max(at) from mark"
-_MARKED = "select digest from mark limit 1000000"
 _BEAT = """
 insert into worker (name, pid, started, at, data) values (:name, :pid, :started, :at, :data)
 on conflict (name) do update set at = excluded.at, data = excluded.data
@@ -79,15 +91,15 @@ class Runner:
         self._started = time.time()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._running: dict[int, Running] = {}
-        #: Runs that are to end before they have begun.
-        self._unwanted: set[int] = set()
+        #: Runs that are to end before they have begun, and why.
+        self._unwanted: dict[int, str] = {}
         self._vitals = Vitals()
-        self._marks: tuple[object, ...] = ()
+        self._ordering = Ordering(desk, parts.gate)
         self._look = asyncio.Event()
         #: The run that is walked alone, and until when.
         self._trial: tuple[int, float] | None = None
         self._ending = False
-        self._cleaned = 0.0
+        self._cleaned = self._freed = 0.0
 
     def look(self) -> None:
         """There may be something new in the store."""
@@ -103,7 +115,7 @@ class Runner:
     async def work(self) -> None:
         """Walk what is asked for until `end` is called. Raises StoreError if the store is gone."""
         async with self._desk.writing() as writing:
-            await writing.run(_IN_FLIGHT)  # the store's lock is ours: whoever walked them is dead
+            await self._free(writing)
             await writing.run(_UNTRIED)  # it was killed from outside, and is tried again
         for run_id, crashes in await self._desk.rows(_GUILTY):
             await self._fail(run_id, f"crash: its code ended the process that walked it ({crashes} times)")
@@ -125,8 +137,18 @@ class Runner:
         async with self._desk.writing() as writing:
             await writing.run("delete from worker where name = :name", name=self._name)
 
+    async def _free(self, writing: Writing) -> None:
+        """Have runs wait again that were in flight when the process died that walked them."""
+        if not self._desk.dialect.shared:
+            await writing.run(_IN_FLIGHT)  # the store's lock is ours: whoever walked them is dead
+            return
+        held = await writing.rows(_HELD)
+        alive = {run_id for run_id, owner in held if owner is not None and not owners.dead(owner)}
+        for run_id in {run_id for run_id, _ in held} - alive - self._tasks.keys():
+            await writing.run(_FREE, run=run_id)
+
     async def _once(self) -> None:
-        await self._read_orders()
+        await self._ordering.read()
         await self._heed()
         if not await self._on_trial():
             free = self._settings.place.max_runs - len(self._tasks)
@@ -161,30 +183,15 @@ class Runner:
 
     # -- what people want --------------------------------------------------------------------------------------
 
-    async def _read_orders(self) -> None:
-        """Heed pauses, budgets and marks: few rows, read anew each time; marks only where there are others."""
-        orders = self._parts.gate.orders
-        ruled = await self._desk.rows(_RULED)
-        known = await self._desk.row(_MARKS)
-        inactive = orders.inactive
-        if known is not None and known != self._marks:
-            inactive = frozenset(digest for (digest,) in await self._desk.rows(_MARKED))
-            self._marks = known
-        self._parts.gate.orders = Orders(
-            paused={host: by or "somebody" for host, paused, _, by in ruled if paused},
-            budgets={host: budget for host, _, budget, _ in ruled if budget is not None},
-            inactive=inactive,
-        )
-
     async def _heed(self) -> None:
         """Carry out wishes: cancel what goes on, decide on what ended."""
         for run_id, state, wanted in await self._desk.rows(_WISHES):
             if state not in (RunState.PENDING, RunState.RUNNING):
                 await self._decide(run_id, wanted)
-            elif wanted == "cancel" and run_id in self._running:
-                self._running[run_id].stop("cancelled")
-            elif wanted == "cancel":
-                self._unwanted.add(run_id)
+            elif wanted in STOPS and run_id in self._running:
+                self._running[run_id].stop(STOPS[wanted])
+            elif wanted in STOPS:
+                self._unwanted[run_id] = STOPS[wanted]
 
     async def _decide(self, run_id: int, wanted: str) -> None:
         try:
@@ -204,12 +211,15 @@ class Runner:
             if run is None or run.state is not RunState.PENDING:
                 return
             await self._walk(run)
+        except StoreBusy as busy:  # somebody runs something by hand: it waits for its turn
+            log.debug("run.waits", run=run_id, why=str(busy))
+            await asyncio.sleep(PATIENCE)
         except StoreError as error:
             log.error("run.store", run=run_id, why=str(error))
             await asyncio.sleep(PATIENCE)  # it is tried again: not as fast as a full disk can refuse it
         finally:
             self._running.pop(run_id, None)
-            self._unwanted.discard(run_id)
+            self._unwanted.pop(run_id, None)
             self._tasks.pop(run_id, None)
             self._look.set()
 
@@ -218,7 +228,7 @@ class Runner:
             self._running[run.id] = running
             running.progress.listen(self._vitals.hear(run.scraper))
             if self._ending or run.id in self._unwanted:
-                running.stop(runs.SHUTDOWN if self._ending else "cancelled")
+                running.stop(runs.SHUTDOWN if self._ending else self._unwanted[run.id])
 
         try:
             report = await runs.execute(self._parts, self._plan(run), watch)
@@ -248,7 +258,7 @@ class Runner:
         run = await store.run(run_id)
         if run is None or run.state not in (RunState.PENDING, RunState.RUNNING):
             return
-        lease = await store.acquire(run_id, f"{self._name}:fail", runs.LEASE_TTL)
+        lease = await store.acquire(run_id, owners.me(), runs.LEASE_TTL)
         try:
             await store.end_run(lease, RunState.FAILED, redaction.text(reason)[:500])
         finally:
@@ -260,6 +270,9 @@ class Runner:
         now = time.time()
         told = msgspec.json.encode(self._vitals.told(self._running, self._parts.gate)).decode()
         async with self._desk.writing() as writing:
+            if self._desk.dialect.shared and now - self._freed > FREEING:
+                await self._free(writing)  # a machine that was cut off leaves its runs when its leases have run out
+                self._freed = now
             await writing.run(_BEAT, name=self._name, pid=os.getpid(), started=self._started, at=now, data=told)
             if now - self._cleaned > CLEANING:
                 await writing.run(_DEAD, before=now - 600)
@@ -308,8 +321,11 @@ def _speak(read: Settings, events: Events | None = None) -> None:
 
 async def _hold_and_work(read: Settings, runners: list[Runner], over: asyncio.Event) -> None:
     async with AsyncExitStack() as stack:
-        parts = await stack.enter_async_context(runs.open_parts(read.place.store, archive=True))
-        desk = await stack.enter_async_context(SqliteDesk(path_of(read.place.store)))
+        seat = await stack.enter_async_context(opening.seat(read.place.store))
+        parts = await stack.enter_async_context(
+            runs.open_parts(read.place.store, archive=True, most=read.place.pool_size)
+        )
+        desk = await stack.enter_async_context(opening.desk(read.place.store))
         events = Events(desk)
         _speak(read, events)
         keeping = asyncio.create_task(events.run(), name="events")
@@ -317,13 +333,18 @@ async def _hold_and_work(read: Settings, runners: list[Runner], over: asyncio.Ev
         runners.append(runner)
         if over.is_set():  # the service went while we opened the store
             return
-        log.info("runner.ready", store=read.place.store, pid=os.getpid())
+        losing = asyncio.create_task(seat.lost(), name="seat")
+        losing.add_done_callback(lambda _: runner.end())
+        log.info("runner.ready", store=opening.shown(read.place.store), pid=os.getpid())
         try:
             await runner.work()
+            if losing.done() and not over.is_set():
+                raise StoreBusy("another service has taken over: this one waits beside it")
         finally:
             runners.clear()
+            losing.cancel()
             keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            await asyncio.gather(losing, keeping, return_exceptions=True)
 
 
 async def _listen(runners: list[Runner], end: object) -> None:

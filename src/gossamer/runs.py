@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-import socket
 import time
-import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from gossamer import judging, redaction, registry, seeding, settings, urls
+from gossamer import judging, owners, redaction, registry, seeding, settings, urls
 from gossamer.delivery import Deliveries
 from gossamer.engine import Engine
 from gossamer.errors import ConfigError, GossamerError, StoreBusy, StoreError
@@ -36,8 +34,9 @@ from gossamer.scope import Scope
 from gossamer.scraper import Scraper
 from gossamer.settings import Place, ScraperConfig, Settings
 from gossamer.sinks import sinks_of
-from gossamer.storage.archive import Archive, archive_of
-from gossamer.storage.sqlite import MEMORY, SqliteStore, path_of
+from gossamer.storage import opening
+from gossamer.storage.archive import Archive
+from gossamer.storage.opening import MEMORY
 from gossamer.storage.store import Draft, Store
 from gossamer.telemetry import log
 from gossamer.values import Lease, Pending, Run, RunState, Verdict
@@ -100,24 +99,27 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def open_parts(store: str, *, archive: bool = False) -> AsyncIterator[Parts]:
-    """Open what runs need, to work on a store; with the archive of its pages, if that is asked for."""
+async def open_parts(store: str, *, archive: bool = False, most: int = opening.MOST) -> AsyncIterator[Parts]:
+    """Open what runs need, to work on a store; with the archive of its pages, if that is asked for.
+
+    `most` is how many connections to a database there may be.
+    """
     async with AsyncExitStack() as stack:
-        path = path_of(store)
         try:
-            opened = await stack.enter_async_context(SqliteStore(path))
+            opened = await stack.enter_async_context(opening.working(store, most=most))
         except StoreBusy:
-            if await _is_served(path):
+            if await _is_served(store):
                 raise StoreBusy(
-                    f"a service works on the store {store}: `gossamer schedule run NAME` asks it for a run, "
-                    "or give another store"
+                    f"a service works on the store {opening.shown(store)}: `gossamer schedule run NAME` asks it for "
+                    "a run, or give another store"
                 ) from None
             raise
         kept: Archive | None = None
-        if archive and path != MEMORY:
-            if not await opened.runs(1) and await _has_pages(archive_of(path)):
-                set_aside(archive_of(path))
-            kept = await stack.enter_async_context(Archive(archive_of(path)))
+        if archive and opening.lasting(store):
+            place = opening.archive(store)
+            if not await opened.runs(1) and await _has_pages(place):
+                set_aside(place)
+            kept = await stack.enter_async_context(Archive(place))
         client = await stack.enter_async_context(Client())
         shown = await stack.enter_async_context(browser.Browser())
         watchdog = stack.enter_context(Watchdog())
@@ -125,10 +127,10 @@ async def open_parts(store: str, *, archive: bool = False) -> AsyncIterator[Part
         yield Parts(opened, Gate(opened), Fetchers(client, shown), watchdog, spool, kept)
 
 
-async def _is_served(path: str) -> bool:
+async def _is_served(store: str) -> bool:
     """Whether the process that works on a store is a service's."""
     try:
-        async with SqliteStore(path, owner=False) as beside:
+        async with opening.reading(store) as beside:
             return await beside.served(time.time() - 10)
     except StoreError:
         return False
@@ -158,7 +160,7 @@ def set_aside(archive: str) -> None:
 @asynccontextmanager
 async def open_store(store: str) -> AsyncIterator[Store]:
     """Open a store to read."""
-    async with SqliteStore(path_of(store), owner=False) as opened:
+    async with opening.reading(store) as opened:
         yield opened
 
 
@@ -243,19 +245,24 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
     run cancelled, and raises CancelledError.
     """
     store, config = parts.store, asked.settings.config
-    run, resumed = await _find_or_make(store, asked)
-    lease = await store.acquire(run.id, _owner(), LEASE_TTL, _limits(config))
+    run, resumed = await find_or_make(store, asked)
+    try:
+        lease = await store.acquire(run.id, owners.me(), LEASE_TTL, limits_of(config))
+    except StoreBusy:
+        if resumed is None:
+            await store.forget_run(run.id)
+        raise
     lasting = asked.store != MEMORY
     sinks = Deliveries(store, [(run.scraper, sink) for sink in sinks_of(config.sinks) if lasting])
     ended: Report | None = None
     with structlog.contextvars.bound_contextvars(run=run.id, scraper=run.scraper):
         try:
-            scraper = _made(asked)
+            scraper = made(asked)
             if lasting:
                 await store.promote()  # what a killed process did not get to
                 await judging.hold(store, lease, run, config)
             scope = Scope(config, parts.gate.orders.budgets)
-            ways = await _ways(parts, asked, scraper, run.id)
+            ways = await ways_of(parts, asked, scraper, run.id)
             engine = Engine(
                 store=store,
                 gate=parts.gate,
@@ -270,19 +277,29 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
                 archive=parts.archive,
                 alone="of" in run.options,
             )
-            log.info("run.start", resumed=run.started is not None, store=asked.store)
+            log.info("run.start", resumed=run.started is not None, store=opening.shown(asked.store))
             await sinks.start()
             engine.progress.listen(sinks.hear)
             watch(Running(run, engine, resumed, sinks))
-            await seeding.seed(store, lease, run, scraper, scope, engine, parts.watchdog, trusted=asked.trusted)
+            await seeding.seed(
+                store,
+                lease,
+                run,
+                scraper,
+                scope,
+                ways,
+                parts.watchdog,
+                trusted=asked.trusted,
+                stopped=lambda: bool(engine.reason),
+            )
             reason = await engine.run(asked.settings.place.grace)
-            state, reason = await _ending(store, lease, reason)
+            state, reason = await ending(store, lease, reason)
             if lasting and state is not RunState.PENDING:
                 await judging.judge(store, lease, state, reason, config)
             # Last of all: who is killed before is resumed, and judged.
             ended = report(await store.end_run(lease, state, reason))
             if lasting:
-                await _prune(parts.archive, asked.settings.place)
+                await prune(parts.archive, asked.settings.place)
             behind = sum(each.items for each in await sinks.finish(asked.settings.place.grace))
             tell = log.error if state is RunState.FAILED else log.info
             counts = {"pages": ended.pages, "items": ended.items, "failed": ended.failed}
@@ -294,7 +311,7 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             raise
         except Exception as error:
             if ended is None:
-                await _end_failed(store, lease, error)
+                await end_failed(store, lease, error)
             if resumed is None:
                 await _forget(store, lease)
             raise
@@ -303,7 +320,7 @@ async def execute(parts: Parts, asked: Plan, watch: Watcher = lambda running: No
             await sinks.aclose()
 
 
-def _made(asked: Plan) -> Scraper:
+def made(asked: Plan) -> Scraper:
     """The scraper of a plan. Raises ConfigError, whatever the author's code raised."""
     try:
         return asked.found.scraper(asked.params)
@@ -314,7 +331,7 @@ def _made(asked: Plan) -> Scraper:
         raise ConfigError(f"{name} cannot be made: {type(error).__name__}: {error}") from error
 
 
-def _limits(config: ScraperConfig) -> dict[str, Any]:
+def limits_of(config: ScraperConfig) -> dict[str, Any]:
     """What a start promises to keep: `gossamer audit` holds the log against it."""
     return {
         "rate": config.rate.interval,
@@ -326,7 +343,7 @@ def _limits(config: ScraperConfig) -> dict[str, Any]:
     }
 
 
-async def _ways(parts: Parts, asked: Plan, scraper: Scraper, run: int) -> Ways:
+async def ways_of(parts: Parts, asked: Plan, scraper: Scraper, run: int) -> Ways:
     """How the requests of a run go out: to each host with the same face, however often it is resumed."""
     config = asked.settings.config
     redaction.learn(*scraper.secrets.values(), *(password for _, password in asked.logins.values()))
@@ -348,7 +365,7 @@ async def _ways(parts: Parts, asked: Plan, scraper: Scraper, run: int) -> Ways:
     return ways
 
 
-async def _find_or_make(store: Store, asked: Plan) -> tuple[Run, Pending | None]:
+async def find_or_make(store: Store, asked: Plan) -> tuple[Run, Pending | None]:
     """The run a plan means: the one it names, the unfinished one, or a new one."""
     run: Run | None = None
     if asked.run is not None:
@@ -405,11 +422,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-
-
-async def _ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, str]:
+async def ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, str]:
     """How a run that does no more has ended, and why."""
     if reason in ("interrupted", "cancelled"):
         return RunState.CANCELLED, reason
@@ -417,7 +430,7 @@ async def _ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, st
         return RunState.PENDING, reason
     run = await store.run(lease.run)
     assert run is not None
-    if reason != "done" and (await store.pending(run.id)).waiting == 0:
+    if reason != "done" and run.seeded and (await store.pending(run.id)).waiting == 0:
         reason = "done"
     read = run.pages or any(word in run.by_reason for word in _AS_GOOD_AS_READ)
     if reason == "done" and not read:
@@ -425,7 +438,7 @@ async def _ending(store: Store, lease: Lease, reason: str) -> tuple[RunState, st
     return RunState.FINISHED if reason == "done" else RunState.STOPPED, reason
 
 
-async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
+async def end_failed(store: Store, lease: Lease, error: Exception) -> None:
     """Write down that a run could not go on; where even that is impossible, the first error is what matters."""
     try:
         await store.end_run(
@@ -435,7 +448,7 @@ async def _end_failed(store: Store, lease: Lease, error: Exception) -> None:
         log.debug("run.end_not_written", run=lease.run)
 
 
-async def _prune(archive: Archive | None, place: Place) -> None:
+async def prune(archive: Archive | None, place: Place) -> None:
     """Make room in the archive, as its limits say."""
     if archive is not None and (place.archive_age is not None or place.archive_size is not None):
         await archive.prune(place.archive_age, place.archive_size)

@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gossamer import catalog as catalogs
 from gossamer import redaction, settings, telemetry, terminal
@@ -25,14 +25,17 @@ from gossamer.events import Events
 from gossamer.live import Live
 from gossamer.scheduler import Scheduler
 from gossamer.settings import Place, Settings
-from gossamer.storage.sqlite import path_of
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
 from gossamer.supervisor import Supervisor
 from gossamer.telemetry import log
 from gossamer.trail import Asker
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from gossamer.cluster.dispatcher import Dispatcher
+    from gossamer.storage.shared import Shared
 
 #: Seconds that open answers may take when the service ends.
 LAST_ANSWERS = 2
@@ -47,7 +50,7 @@ ITSELF = Asker("gossamer", "cli")
 class Service:
     """What the doors need, in one place."""
 
-    def __init__(self, read: Settings, desk: SqliteDesk, folder: Path, supervisor: Supervisor | None) -> None:
+    def __init__(self, read: Settings, desk: Desk, folder: Path, walking: Supervisor | Dispatcher | None) -> None:
         self.settings = read
         self.desk = desk
         self.folder = folder
@@ -56,14 +59,15 @@ class Service:
         self.accounts = Accounts(desk)
         self.live = Live(desk)
         self.events = Events(desk)
-        self.supervisor = supervisor
+        #: Who walks runs, or has them walked.
+        self.walking = walking
         self.scheduler = Scheduler(desk, self.catalog, self.poke)
         self.alerts = Alerts(desk, read.place, self.catalog)
 
     def poke(self) -> None:
         """Something was asked for: whoever does it should look now."""
-        if self.supervisor is not None:
-            self.supervisor.poke()
+        if self.walking is not None:
+            self.walking.poke()
         self.live.poke()
 
     @property
@@ -87,17 +91,25 @@ class Service:
 
 
 @asynccontextmanager
-async def opened(flags: Mapping[str, Any], *, folder: Path | None = None, walk: bool = True) -> AsyncIterator[Service]:
-    """A service with all its parts at work, but without a door. With `walk`, a runner is started beside it."""
+async def opened(
+    flags: Mapping[str, Any], *, folder: Path | None = None, walk: bool = True, cluster: bool = False
+) -> AsyncIterator[Service]:
+    """A service with all its parts at work, but without a door.
+
+    With `walk`, a runner is started beside it; in a `cluster`, workers walk, and it has work carried to them.
+    """
     read = with_logs(settings.read(flags))
     place = read.place
     async with AsyncExitStack() as stack:
-        desk = await stack.enter_async_context(SqliteDesk(path_of(place.store)))
+        desk = await stack.enter_async_context(opening.desk(place.store))
         told = {**flags, "store": place.store, "log_dir": place.log_dir}
         supervisor = (
-            Supervisor({name: value for name, value in told.items() if value is not None}, desk) if walk else None
+            Supervisor({name: value for name, value in told.items() if value is not None}, desk)
+            if walk and not cluster
+            else None
         )
-        service = Service(read, desk, folder or Path.cwd(), supervisor)
+        dispatcher = await _dispatcher(stack, place, desk) if cluster else None
+        service = Service(read, desk, folder or Path.cwd(), supervisor or dispatcher)
         await stack.enter_async_context(service.accounts)
         await catalogs.tell(desk, service.catalog)
         telemetry.configure(
@@ -115,8 +127,7 @@ async def opened(flags: Mapping[str, Any], *, folder: Path | None = None, walk: 
             service.alerts.run,
             service.watch_files,
         ]
-        if supervisor is not None:
-            works.append(supervisor.run)
+        works += [each.run for each in (supervisor, dispatcher) if each is not None]
         tasks = [asyncio.create_task(_kept_up(work)) for work in works]
         try:
             yield service
@@ -127,6 +138,23 @@ async def opened(flags: Mapping[str, Any], *, folder: Path | None = None, walk: 
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             telemetry.close()
+
+
+async def _dispatcher(stack: AsyncExitStack, place: Place, desk: Desk) -> Dispatcher:
+    """Who has work carried to workers. Raises ConfigError if there is no broker, or no store that they can share."""
+    from gossamer.cluster.dispatcher import Dispatcher
+
+    if not opening.is_postgres(place.store):
+        raise ConfigError("workers share a postgresql:// store: give one with --store, or leave --cluster out")
+    try:
+        from gossamer import workers
+    except ImportError as error:
+        raise ConfigError(
+            f"the cluster is not installed (there is no {error.name}): pip install 'gossamer[cluster]'"
+        ) from None
+    publish = workers.publisher(place)
+    store = await stack.enter_async_context(opening.working(place.store))
+    return Dispatcher(cast("Shared", store), desk, publish, place.lease)
 
 
 async def _kept_up(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -146,17 +174,18 @@ def with_logs(read: Settings) -> Settings:
 
     if read.place.log_dir is not None:
         return read
-    return dataclasses.replace(read, place=dataclasses.replace(read.place, log_dir=path_of(read.place.store) + ".logs"))
+    folder = opening.beside(read.place.store, ".logs")
+    return dataclasses.replace(read, place=dataclasses.replace(read.place, log_dir=folder))
 
 
-async def serve(flags: Mapping[str, Any], say: Callable[[str], None]) -> None:
+async def serve(flags: Mapping[str, Any], say: Callable[[str], None], *, cluster: bool = False) -> None:
     """Serve until a signal comes. `say` tells a person what to know. Raises ConfigError."""
     place = settings.read(flags).place
     _check_tls(place)
     os.umask(0o077)  # what the store and its logs hold is nobody else's business
     _have_files()
     with bound(place.listen) as door:
-        async with opened(flags) as service:
+        async with opened(flags, cluster=cluster) as service:
             server = _server(service)
             loop = asyncio.get_running_loop()
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -255,7 +284,7 @@ async def _greet(service: Service, door: socket.socket, say: Callable[[str], Non
     names = ", ".join(list(service.catalog.scrapers)[:5]) + (" ..." if len(service.catalog.scrapers) > 5 else "")
     count = len(service.catalog.scrapers)
     found = f"{count} scraper{'' if count == 1 else 's'}: {names}" if count else "no scrapers yet"
-    say(f"Gossamer serves {place.store} at {scheme}://{host}:{port}  ({found})")
+    say(f"Gossamer serves {opening.shown(place.store)} at {scheme}://{host}:{port}  ({found})")
     for broken in service.catalog.broken:
         say(f"  cannot be used: {broken.told}")
     if not count:

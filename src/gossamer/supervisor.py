@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Mapping
@@ -13,8 +14,9 @@ from typing import Any
 
 import msgspec
 
-from gossamer import runner
+from gossamer import runner, settings
 from gossamer.errors import StoreError
+from gossamer.lists.paging import beginning
 from gossamer.storage.desk import Desk
 from gossamer.telemetry import log
 
@@ -25,11 +27,14 @@ LONGEST_WAIT = 30.0
 WELL = 15.0
 #: Signals that a process gets for what it does itself.
 _FROM_WITHIN = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
-#: Who was walked alone is found guilty.
+#: Who was walked alone is found guilty. Only runs that the dead process held: another service may walk some too.
 _SUSPECTED = """
 update run set crashes = crashes + 1, alone = case when alone = 1 then 2 else 0 end
-where state = 'running' and via <> 'cli'
+where state = 'running' and via <> 'cli' and cluster = 0
+    and exists (select 1 from lease where run_id = run.id and owner like :process escape '!')
 """
+#: Settings that may hold a password: everybody on a machine may read what a process was started with, but not this.
+_BY_ENVIRONMENT = ("store", "broker", "smtp")
 
 
 class Supervisor:
@@ -67,12 +72,12 @@ class Supervisor:
             if self._is_ending():
                 return
             self.deaths += 1
-            await self._blame(code)
+            await self._blame(self._process.pid, code)
             wait = FIRST_WAIT if time.monotonic() - began > WELL else min(wait * 2, LONGEST_WAIT)
             log.error("runner.died", code=code, again_in=wait)
             await asyncio.sleep(wait)
 
-    async def _blame(self, code: int) -> None:
+    async def _blame(self, pid: int, code: int) -> None:
         """It died of something inside: what it walked is suspected of it, and walked alone at first.
 
         Who is killed from outside, by a person or for want of memory, has nobody to blame.
@@ -80,7 +85,7 @@ class Supervisor:
         if code not in (0, runner.OURS) and (code > 0 or -code in _FROM_WITHIN):
             try:
                 async with self._desk.writing() as writing:
-                    await writing.run(_SUSPECTED)
+                    await writing.run(_SUSPECTED, process=beginning(f"{socket.gethostname()}:{pid}:"))
             except StoreError as why:  # it is started again all the same
                 log.warning("runner.unblamed", why=str(why))
 
@@ -88,7 +93,9 @@ class Supervisor:
         return self._ending
 
     async def _start(self) -> None:
-        told = msgspec.json.encode(self._flags).decode()
+        hidden = {name: str(self._flags[name]) for name in _BY_ENVIRONMENT if self._flags.get(name) is not None}
+        told = msgspec.json.encode({name: value for name, value in self._flags.items() if name not in hidden}).decode()
+        known = {settings.PREFIX + name.upper(): value for name, value in hidden.items()}
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -97,7 +104,7 @@ class Supervisor:
             stdin=asyncio.subprocess.PIPE,
             # Ctrl-C on a terminal is for the service, which ends it in good order.
             start_new_session=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, **known, "PYTHONUNBUFFERED": "1"},
         )
 
     async def end(self, patience: float) -> None:

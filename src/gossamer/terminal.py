@@ -22,6 +22,7 @@ from rich.text import Text
 
 from gossamer.progress import Bound
 from gossamer.runs import Report, Running
+from gossamer.storage.naming import shown
 from gossamer.values import Pending
 
 #: Seconds between two pictures on a terminal, and between two lines where there is none.
@@ -325,8 +326,8 @@ def program() -> str:
 
 
 def store_option(store: str, default: str = "gossamer.db") -> str:
-    """` --store PATH`, as a shell wants it; empty for the default."""
-    return "" if store == default else f" --store {shlex.quote(store)}"
+    """` --store PATH`, as a shell wants it, without the password of a URL; empty for the default."""
+    return "" if store == default else f" --store {shlex.quote(shown(store))}"
 
 
 def moment(stamp: float | None) -> str:

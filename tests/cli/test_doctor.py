@@ -21,7 +21,19 @@ from rich.console import Console
 
 from gossamer import Scraper, cli_doctor, run, settings
 from gossamer.demo.packs import PackSites
-from gossamer.doctor import browser, configured, examine, finding, machine, network, parent, program, store, trials
+from gossamer.doctor import (
+    browser,
+    configured,
+    database,
+    examine,
+    finding,
+    machine,
+    network,
+    parent,
+    program,
+    store,
+    trials,
+)
 from gossamer.doctor.finding import Finding, State
 from gossamer.doctor.jobs import Known, Trial, Wanted
 from gossamer.doctor.program import Requirement
@@ -30,6 +42,7 @@ from gossamer.library import wait
 from gossamer.storage import filelock
 from gossamer.storage.migrations.upgrade import HEAD
 from gossamer.testing import Answer, Site
+from tests import databases
 from tests.cli import interrupt, sentence, start, typed
 from tests.servers import HttpProxy, TlsFront, dead_port
 
@@ -430,17 +443,58 @@ def test_a_proxy_of_the_environment_is_not_used_and_that_is_said() -> None:
     assert wait(configured.proxies(settings.read(), {}, offline=True))[0].state is State.OK
 
 
-@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+asyncpg", "redis", "rediss"])
-def test_servers_that_settings_name_are_tried(scheme: str, site: Site, no_browser: None) -> None:
+@pytest.mark.parametrize("scheme", ["postgresql+asyncpg", "redis", "rediss", "amqp"])
+def test_servers_that_are_no_stores_are_told_of(scheme: str, site: Site, no_browser: None) -> None:
     alive = f"{scheme}://ann:{SECRET}@127.0.0.1:{site.port}/db"
     found = _by_name(_doctor("--store", alive, code=1)["checks"])
-    server = found["Redis" if "redis" in scheme else "PostgreSQL"]
+    server = found["PostgreSQL" if "postgres" in scheme else "RabbitMQ" if scheme == "amqp" else "Redis"]
     assert server["state"] == "problem"
-    assert f"127.0.0.1:{site.port} can be reached, but the store of this version is a SQLite file" in server["text"]
+    assert f"127.0.0.1:{site.port} can be reached, but it cannot be a store" in server["text"]
+
+
+def test_a_store_in_postgresql_is_looked_at_closely() -> None:
+    server = databases.postgres()
+    url = databases.postgres_url()
+    found = {each.name: each for each in wait(database.look(url, offline=False))}
+    assert {each.state for each in found.values()} == {State.OK}
+    assert found["form"].text == f"{HEAD}, the newest"
+    assert {"database", "rights", "clock", "connections"} <= set(found)
+    name = url.rpartition("/")[2]
+    server.sql("update alembic_version set version_num = '0004'", name)
+    (form,) = [each for each in wait(database.look(url, offline=False)) if each.name == "form"]
+    assert (form.state, "gossamer db upgrade" in form.fix) == (State.PROBLEM, True)
+    (closed,) = [
+        each
+        for each in wait(database.look(server.url(name, password=True), offline=False))
+        if each.name in ("rights", "database") and each.state is State.PROBLEM
+    ]
+    assert databases.PASSWORD not in closed.text + closed.fix
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("nowhere", "no such database"), ("postgres?user=keeper&password=wrong", "does not let us in")]
+)
+def test_a_database_that_cannot_be_opened_is_told_of(name: str, told: str) -> None:
+    url = databases.postgres().url(name)
+    if "?" in name:
+        url = url.replace("postgres@", "")
+    (found,) = [each for each in wait(database.look(url, offline=False)) if each.state is State.PROBLEM]
+    assert told in found.text
+    assert "wrong" not in found.text + found.fix
+
+
+def test_a_broker_is_asked_whether_it_works() -> None:
+    with databases.Redis() as redis:
+        (found,) = wait(configured.servers(settings.read({"broker": redis.url}), offline=False))
+        assert (found.state, found.name) == (State.OK, "Redis")
+        locked = redis.url.replace("redis://", f"redis://:{SECRET}@")
+        (found,) = wait(configured.servers(settings.read({"broker": locked}), offline=False))
+        assert found.state is State.PROBLEM
+        assert SECRET not in found.text + found.fix
 
 
 def test_a_server_that_does_not_answer_is_told_of() -> None:
-    read = settings.read({"store": f"postgresql://127.0.0.1:{dead_port()}/db"})
+    read = settings.read({"broker": f"redis://127.0.0.1:{dead_port()}/0"})
     (found,) = wait(configured.servers(read, offline=False))
     assert "cannot be reached" in found.text
     (asked_not,) = wait(configured.servers(read, offline=True))

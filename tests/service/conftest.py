@@ -16,9 +16,9 @@ import uvicorn
 from gossamer import schedules, service, settings, telemetry
 from gossamer.api.app import make_app
 from gossamer.api.limits import Limits
-from gossamer.storage.sqlite import path_of
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
 from gossamer.trail import Asker
+from tests import stores
 from tests.filling import fill
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ class Served:
         """Its parts, of which only those are at work that tell what goes on: nothing happens that no test asked for."""
         read = settings.read(self._flags)
         telemetry.configure_unless_done()
-        async with SqliteDesk(path_of(read.place.store)) as desk:
+        async with opening.desk(read.place.store) as desk:
             opened = service.Service(read, desk, self.folder, None)
             async with opened.accounts:
                 await schedules.sync(desk, opened.catalog)
@@ -152,6 +152,47 @@ class Served:
         return httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False, **options)
 
 
+#: Tests that always run on both kinds of store.
+BOTH = (
+    "test_accounts",
+    "test_alerts",
+    "test_api_lists",
+    "test_api_runs",
+    "test_api_scrapers",
+    "test_asking",
+    "test_events",
+    "test_figures",
+    "test_health",
+    "test_lists",
+    "test_live",
+    "test_metrics",
+    "test_of_drift",
+    "test_scheduler",
+    "test_schedules",
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run some tests once on each kind of store."""
+    if metafunc.module.__name__.rpartition(".")[2] in BOTH and "kind_of_store" in metafunc.fixturenames:
+        metafunc.parametrize("kind_of_store", stores.KINDS, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kind_of_store(request: pytest.FixtureRequest) -> Iterator[str]:
+    """What `stores.at` gives in this test."""
+    kind: str = getattr(request, "param", stores.USUAL)
+    stores.choose(kind)
+    yield kind
+    stores.choose(stores.USUAL)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store that does not exist yet."""
+    return stores.at(tmp_path / "store.db")
+
+
 @pytest.fixture
 def flags() -> dict[str, Any]:
     """What the service is started with; for tests to say more."""
@@ -162,7 +203,7 @@ def flags() -> dict[str, Any]:
 def served(tmp_path: Path, flags: dict[str, Any]) -> Iterator[Served]:
     """A service with two scrapers, at a real port."""
     (tmp_path / "shelf.py").write_text(SCRAPERS)
-    made = Served(tmp_path, {"store": str(tmp_path / "store.db"), **flags})
+    made = Served(tmp_path, {"store": stores.at(tmp_path / "store.db"), **flags})
     made.start()
     yield made
     made.stop()

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from gossamer.accounts import Accounts
 from gossamer.settings import read
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
 
 
 class Server(uvicorn.Server):
@@ -30,7 +30,7 @@ class Server(uvicorn.Server):
 @asynccontextmanager
 async def service(store: str, **knobs: Any) -> AsyncIterator[Any]:
     """As much of a service as security looks at."""
-    async with SqliteDesk(store) as desk, Accounts(desk) as accounts:
+    async with opening.desk(store) as desk, Accounts(desk) as accounts:
         yield SimpleNamespace(desk=desk, accounts=accounts, settings=read({"store": store, **knobs}))
 
 

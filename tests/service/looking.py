@@ -5,30 +5,41 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from gossamer.lists import Listing
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
+from tests import stores
 
 T = TypeVar("T")
-D = TypeVar("D", bound=SqliteDesk)
 
 
 class Looking:
     """A desk on a store, and a loop to use it on: tests stay plain functions."""
 
-    def __init__(self, path: Path, kind: Callable[[str], SqliteDesk] = SqliteDesk) -> None:
+    def __init__(self, path: Path, kind: Callable[[str], AbstractAsyncContextManager[Any]] = opening.desk) -> None:
         self.path = path
+        self.store = stores.at(path)
         self._runner = asyncio.Runner()
-        self.desk = self.wait(kind(str(path)).__aenter__())
+        self._open = kind(self.store)
+        self.desk: Any = self.wait(self._entered())
+
+    async def _entered(self) -> Desk:
+        entered: Desk = await self._open.__aenter__()
+        return entered
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.wait(self.desk.__aexit__(None, None, None))
+        self.wait(self._left())
         self._runner.close()
+
+    async def _left(self) -> None:
+        await self._open.__aexit__(None, None, None)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something, and give what came of it."""
@@ -36,6 +47,9 @@ class Looking:
 
     def write(self, statement: str, rows: list[dict[str, Any]] | None = None) -> None:
         """Write rows, as another process does."""
+        if stores.is_postgres():
+            stores.write(self.path, statement, rows if rows is not None else [{}])
+            return
         db = sqlite3.connect(self.path)
         with db:
             db.executemany(statement, rows if rows is not None else [{}])

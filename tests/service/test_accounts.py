@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +16,10 @@ from gossamer import passwords
 from gossamer.accounts import IDLE, LONGEST, Accounts, may
 from gossamer.errors import ConfigError, NotAdmitted, NotFound, NotPossible, TooManyTries
 from gossamer.passwords import QUEUE, Hasher
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
 from gossamer.throttle import MEMORY, MOST, Throttle, network
 from gossamer.trail import Asker
+from tests import stores
 
 pytestmark = pytest.mark.usefixtures("quick")
 
@@ -46,7 +46,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def opened(store: str, clock: Callable[[], float] = time.time) -> AsyncIterator[Accounts]:
-    async with SqliteDesk(store) as desk, Accounts(desk, clock=clock) as accounts:
+    async with opening.desk(store) as desk, Accounts(desk, clock=clock) as accounts:
         yield accounts
 
 
@@ -541,7 +541,7 @@ def test_no_secret_is_in_the_store_or_in_what_is_logged(store: str, capfd: pytes
             with pytest.raises(NotAdmitted):
                 await accounts.log_in_with_token("gsm_" + "planted" * 7, "10.0.0.9")
             planted.append("planted" * 7)
-            look(b"".join(path.read_bytes() for path in Path(store).parent.glob("store.db*")))
+            look(stores.kept(store))
 
     def look(read: bytes) -> None:
         assert b"argon2id" in read
@@ -550,7 +550,7 @@ def test_no_secret_is_in_the_store_or_in_what_is_logged(store: str, capfd: pytes
             assert secret.removeprefix("gsm_").removeprefix("gss_").encode() not in read
 
     run(main)
-    look(b"".join(path.read_bytes() for path in Path(store).parent.glob("store.db*")))
+    look(stores.kept(store))
     said = "".join(capfd.readouterr())
     assert "login.refused" in said
     for secret in planted:

@@ -167,7 +167,7 @@ def test_history_has_pages_with_numbers(served: Served, api: httpx.Client) -> No
     served.write(
         "insert into run (id, scraper, ref, signature, params, options, state, created) "
         "with recursive n(i) as (select 1 union all select i + 1 from n where i < 45) "
-        "select i, case when i % 3 then 'quotes' else 'books' end, '', '', '{}', '{}', 'finished', i from n"
+        "select i, case when i % 3 <> 0 then 'quotes' else 'books' end, '', '', '{}', '{}', 'finished', i from n"
     )
     told = api.get("/api/scrapers/history/?page=2&limit=20").json()
     assert [job["id"] for job in told["jobs"]] == list(range(25, 5, -1))

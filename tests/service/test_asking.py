@@ -13,8 +13,8 @@ import pytest
 from gossamer import asking, registry
 from gossamer.errors import AlreadyActive, ConfigError, NotFound, NotPossible, Refused
 from gossamer.registry import Found
-from gossamer.storage.sqlite import SqliteStore
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
 from gossamer.storage.store import Batch
 from gossamer.trail import Asker
 from gossamer.values import Ending, Outcome, Request, RunState
@@ -45,12 +45,12 @@ def found(tmp_path: Path) -> Found:
 
 
 @asynccontextmanager
-async def desk_on(store: str) -> AsyncIterator[SqliteDesk]:
-    async with SqliteDesk(store) as desk:
+async def desk_on(store: str) -> AsyncIterator[Desk]:
+    async with opening.desk(store) as desk:
         yield desk
 
 
-def on(store: str, work: Callable[[SqliteDesk], Awaitable[None]]) -> None:
+def on(store: str, work: Callable[[Desk], Awaitable[None]]) -> None:
     async def main() -> None:
         async with desk_on(store) as desk:
             await work(desk)
@@ -58,7 +58,7 @@ def on(store: str, work: Callable[[SqliteDesk], Awaitable[None]]) -> None:
     asyncio.run(main())
 
 
-async def count(desk: SqliteDesk, table: str) -> int:
+async def count(desk: Desk, table: str) -> int:
     row = await desk.row(f"select count(*) from {table}")
     assert row is not None
     return int(row[0])
@@ -84,7 +84,7 @@ def test_values_that_a_scraper_refuses_are_refused_before_there_is_a_run(store: 
     (tmp_path / "choosy.py").write_text(CHOOSY)
     found = registry.load_all(str(tmp_path / "choosy.py"))[0]
 
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         refused = [
             ({"season": "abc"}, "season is no year: write 2024"),
             ({"seasn": "2024"}, "did you mean 'season'"),
@@ -103,7 +103,7 @@ def test_values_that_a_scraper_refuses_are_refused_before_there_is_a_run(store: 
 
 
 def test_a_start_is_one_pending_run_and_a_second_one_names_it(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         run = await asking.start(desk, found, params={"year": 2026}, knobs={"max_pages": 5}, by=ANNA)
         with pytest.raises(AlreadyActive) as why:
             await asking.start(desk, found, by=ANNA)
@@ -117,7 +117,7 @@ def test_a_start_is_one_pending_run_and_a_second_one_names_it(store: str, found:
 
 
 def test_many_starts_at_once_make_one_run(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         async with desk_on(store) as other:
             asked = [asking.start(each, found, by=ANNA) for each in (desk, other) * 10]
             ended = await asyncio.gather(*asked, return_exceptions=True)
@@ -146,7 +146,7 @@ def test_many_starts_at_once_make_one_run(store: str, found: Found) -> None:
 def test_what_may_not_come_over_the_network_is_refused_by_name(
     store: str, found: Found, knobs: dict[str, object], told: str
 ) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         for asked in (
             asking.start(desk, found, knobs=knobs, by=ANNA),
             asking.configure(desk, found, knobs, by=ANNA),
@@ -159,7 +159,7 @@ def test_what_may_not_come_over_the_network_is_refused_by_name(
 
 
 def test_a_scraper_can_be_configured_and_disabled(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         assert await asking.configure(desk, found, {"max_pages": 7, "rate": "30/min"}, by=ANNA) == (
             True,
             {"max_pages": 7, "rate": "30/min"},
@@ -178,7 +178,7 @@ def test_a_scraper_can_be_configured_and_disabled(store: str, found: Found) -> N
 
 
 def test_a_pending_run_is_cancelled_at_once_and_can_be_resumed(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         run = await asking.start(desk, found, by=ANNA)
         await asking.cancel(desk, run, by=ANNA)
         assert await desk.row("select state, reason from run") == ("cancelled", "cancelled")
@@ -199,7 +199,7 @@ def test_a_pending_run_is_cancelled_at_once_and_can_be_resumed(store: str, found
 
 async def walked(store: str, run_id: int) -> None:
     """Walk a run by hand: one page read, two failed."""
-    async with SqliteStore(store) as mine:
+    async with opening.working(store) as mine:
         lease = await mine.acquire(run_id, "me", 60.0)
         given = [Request(f"https://quotes.example/{n}") for n in range(3)]
         await mine.add(lease, given, last=True)
@@ -211,7 +211,7 @@ async def walked(store: str, run_id: int) -> None:
 
 
 def test_failed_urls_are_walked_again_by_the_same_run(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         run = await asking.start(desk, found, by=ANNA)
         await walked(store, run)
         assert await desk.row("select runs, successes, seconds from scraper") == (1, 1, 2.0)
@@ -220,7 +220,7 @@ def test_failed_urls_are_walked_again_by_the_same_run(store: str, found: Found) 
         assert await asking.retry_failed(desk, run, by=ANNA) == 2
         assert await desk.row("select state, failed, settled from run") == ("pending", 0, 1)
         assert await desk.row("select runs, successes, seconds from scraper") == (0, 0, 0.0)
-        async with SqliteStore(store) as mine:
+        async with opening.working(store) as mine:
             assert (await mine.pending(run)).waiting == 2
             found_run = await mine.run(run)
             assert found_run is not None
@@ -230,7 +230,7 @@ def test_failed_urls_are_walked_again_by_the_same_run(store: str, found: Found) 
 
 
 def test_the_minute_and_the_hour_are_counted(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         await walked(store, await asking.start(desk, found, by=ANNA))
         assert await desk.rows("select sum(pages), sum(failed) from tick where scraper = 'quotes'") == [(1, 2)]
         assert await desk.rows("select reason, sum(n) from cause group by reason") == [("timeout", 2)]
@@ -254,7 +254,7 @@ def test_a_batch_has_a_verdict_for_each_url(store: str) -> None:
         "https://b.example/2",
     ]
 
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         done = await asking.submit(desk, given, "article", by=ANNA)
         assert [each.ok for each in done.verdicts] == [True, *[False] * 10, True]
         assert all(each.why for each in done.verdicts if not each.ok)
@@ -275,7 +275,7 @@ def test_a_batch_has_a_verdict_for_each_url(store: str) -> None:
 
 
 def test_a_known_url_can_be_fetched_again_alone(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         first = await asking.start(desk, found, by=ANNA)
         await walked(store, first)
         run = await asking.refetch(desk, "https://quotes.example/1#part", by=ANNA)
@@ -295,7 +295,7 @@ def test_a_known_url_can_be_fetched_again_alone(store: str, found: Found) -> Non
 
 
 def test_hosts_are_paused_and_urls_marked(store: str) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         await asking.pause_host(desk, "A.example", True, by=ANNA)
         await asking.set_budget(desk, "a.example", 50, by=ANNA)
         assert await desk.rows("select host, paused, budget, ruled_by from source") == [("a.example", 1, 50, "anna")]
@@ -317,7 +317,7 @@ def test_hosts_are_paused_and_urls_marked(store: str) -> None:
 
 
 def test_old_runs_are_deleted_with_what_they_knew_but_not_the_newest(store: str, found: Found) -> None:
-    async def work(desk: SqliteDesk) -> None:
+    async def work(desk: Desk) -> None:
         for _ in range(asking.KEPT_RUNS + 2):
             await walked(store, await asking.start(desk, found, by=ANNA))
         pending = await asking.start(desk, found, by=ANNA)

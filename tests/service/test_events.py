@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,11 @@ from gossamer import events, runs, telemetry
 from gossamer.errors import StoreError
 from gossamer.events import Events, is_kept, last, tail
 from gossamer.registry import load_all
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening, postgres_desk, postgres_pool
+from gossamer.storage.desk import Desk
 from gossamer.telemetry import log
 from gossamer.testing import Site
+from tests import stores
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +34,9 @@ def _as_before() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def keeping(store: str, kept: int = events.KEPT) -> AsyncIterator[tuple[SqliteDesk, Events]]:
+async def keeping(store: str, kept: int = events.KEPT) -> AsyncIterator[tuple[Desk, Events]]:
     """Events of this process, kept in a store."""
-    async with SqliteDesk(store) as desk:
+    async with opening.desk(store) as desk:
         made = Events(desk, kept)
         telemetry.configure("error", "human", lambda text: None, hear=made.hear)
         yield desk, made
@@ -188,20 +189,25 @@ def test_only_the_newest_are_kept(store: str) -> None:
     assert 300 <= len(numbers) <= 300 + events.SWEEP
 
 
-def test_a_store_that_cannot_be_written_now_gets_them_later(store: str) -> None:
+BRIEF = "begin; set local lock_timeout = 10; select pg_advisory_xact_lock(7361, 0)"
+
+
+def test_a_store_that_cannot_be_written_now_gets_them_later(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody else writes for too long: nothing is lost, and nobody who logs notices."""
 
     async def work() -> list[str]:
         async with keeping(store) as (desk, made):
-            await desk.rows("select 1")
-            with closing(sqlite3.connect(store, isolation_level=None)) as other:
-                await desk.on_writer(lambda db: db.execute("pragma busy_timeout = 10"))
-                other.execute("begin immediate")
+            monkeypatch.setattr(postgres_pool, "PATIENCE", 0.0)
+            if not stores.is_postgres():
+                await desk.on_writer(lambda db: db.execute("pragma busy_timeout = 10"))  # type: ignore[attr-defined]
+            async with opening.desk(store) as other, other.writing() as writing:
+                await writing.run("delete from event where id < 0")
+                if stores.is_postgres():
+                    monkeypatch.setattr(postgres_desk, "_BEGIN", BRIEF)
                 log.warning("a")
                 await made.flush()
                 log.warning("b")
                 await made.flush()
-                other.execute("rollback")
             await made.flush()
             return [event.name for event in await tail(desk)]
 

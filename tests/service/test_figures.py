@@ -11,8 +11,8 @@ import pytest
 
 from gossamer import figures
 from gossamer.errors import ConfigError
-from gossamer.storage.sqlite import SqliteStore
-from gossamer.storage.store import Batch, Draft
+from gossamer.storage import opening
+from gossamer.storage.store import Batch, Draft, Store
 from gossamer.values import Ending, Outcome, Request, RunState
 from tests.service.looking import Looking
 
@@ -83,7 +83,7 @@ def test_a_period_that_is_none_is_refused(looking: Looking) -> None:
 # -- scrapers --------------------------------------------------------------------------------------------------
 
 
-async def walk(store: SqliteStore, scraper: str, pages: int, state: RunState, reason: str = "done") -> int:
+async def walk(store: Store, scraper: str, pages: int, state: RunState, reason: str = "done") -> int:
     """A run with some pages, of which the last one fails."""
     run = await store.new_run(Draft(scraper, "r", f"{scraper}{time.time()}", {}, {}))
     lease = await store.acquire(run.id, "me", 60)
@@ -99,7 +99,7 @@ async def walk(store: SqliteStore, scraper: str, pages: int, state: RunState, re
 
 def test_health_is_what_the_store_counted(looking: Looking) -> None:
     async def work() -> list[int]:
-        async with SqliteStore(str(looking.path)) as store:
+        async with opening.working(looking.store) as store:
             return [
                 await walk(store, "art", 3, RunState.FINISHED),
                 await walk(store, "art", 5, RunState.FAILED, "error"),

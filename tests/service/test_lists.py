@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from gossamer import explain, lists
 from gossamer.errors import ConfigError
 from gossamer.lists import paging, stories
+from gossamer.storage import opening
 from gossamer.storage.filters import Filter
-from gossamer.storage.sqlite import SqliteStore
 from gossamer.storage.store import Batch, Draft, RobotsNote, SourceNote, UrlStory
 from gossamer.values import Ending, Fetch, Notice, Outcome, Reject, Request
+from tests import stores
 from tests.filling import settle
 from tests.service.looking import Looking
 
@@ -52,7 +53,7 @@ def looking(tmp_path: Path) -> Iterator[Looking]:
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looking]:
+def filled(tmp_path_factory: pytest.TempPathFactory, kind_of_store: str) -> Iterator[Looking]:
     """A store with some rows of everything, as a die wanted them."""
     with Looking(tmp_path_factory.mktemp("lists") / "store.db") as made:
         fill(made, random.Random(5))
@@ -238,6 +239,10 @@ limits = st.sampled_from([1, 7, 30])
 def rows_of(looking: Looking, statement: str) -> list[dict[str, Any]]:
     """Rows as mappings, read by a statement without any cleverness."""
 
+    if stores.is_postgres():
+        found = looking.wait(looking.desk._read(lambda db: db.fetch(statement)))
+        return [dict(row) for row in found]
+
     def read(db: Any) -> list[dict[str, Any]]:
         found = db.execute(statement)
         return [dict(zip([column[0] for column in found.description], row, strict=True)) for row in found]
@@ -375,7 +380,7 @@ def store_changes(filled: Looking) -> Callable[..., list[Any]]:
     """The changes as the store itself tells them."""
 
     async def read(since: float, **asked: Any) -> list[Any]:
-        async with SqliteStore(str(filled.path), owner=False) as store:
+        async with opening.reading(filled.store) as store:
             return [change async for change in store.changes(since, **asked)]
 
     return lambda since, **asked: filled.wait(read(since, **asked))
@@ -637,7 +642,7 @@ def test_a_run_that_nobody_walks_was_killed(looking: Looking) -> None:
 
 def test_a_run_in_detail(looking: Looking) -> None:
     async def work() -> int:
-        async with SqliteStore(str(looking.path)) as store:
+        async with opening.working(looking.store) as store:
             run = await store.new_run(Draft("shop", "shop.py:Shop", "sig", {"a": 1}, {"rate": "2/s"}, {"parser": "p"}))
             lease = await store.acquire(run.id, "me", 60, {"rate": 0.5})
             await store.add(lease, [Request(f"http://a.example/{n}") for n in range(5)], last=True)
@@ -666,7 +671,7 @@ def test_a_run_in_detail(looking: Looking) -> None:
 
 def test_an_item_with_its_history_and_who_saw_it(looking: Looking) -> None:
     async def work() -> list[int]:
-        async with SqliteStore(str(looking.path)) as store:
+        async with opening.working(looking.store) as store:
             return [
                 await settle(store, [{"id": "1", "price": 3}, {"id": "2", "price": 9}]),
                 await settle(store, [{"id": "1", "price": 4}, {"id": "2", "price": 9}]),
@@ -699,7 +704,7 @@ def test_an_item_with_its_history_and_who_saw_it(looking: Looking) -> None:
 
 def test_a_source_with_its_robots_and_notices(looking: Looking) -> None:
     async def work() -> None:
-        async with SqliteStore(str(looking.path)) as store:
+        async with opening.working(looking.store) as store:
             note = SourceNote(
                 "a.example", NOW, NOW + 90_000, 1.5, 3.0, 0.2, "open", 2, NOW + 90_000, "too many failures"
             )
@@ -763,7 +768,7 @@ def test_why_is_the_truth_that_the_store_tells(looking: Looking) -> None:
     url = "http://a.example/page?b=2&a=1"
 
     async def work() -> list[Any]:
-        async with SqliteStore(str(looking.path)) as store:
+        async with opening.working(looking.store) as store:
             for n in range(3):
                 run = await store.new_run(Draft("shop", "r", f"s{n}", {}, {}))
                 lease = await store.acquire(run.id, "me", 60, {"robots": n != 1, "agent": "gossamer"})

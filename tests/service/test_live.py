@@ -8,12 +8,12 @@ import time
 import msgspec
 
 from gossamer.live import Live
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
 
 
 def test_nothing_is_done_until_somebody_knows_what_there_is_to_do(store: str) -> None:
     async def main() -> None:
-        async with SqliteDesk(store) as desk:
+        async with opening.desk(store) as desk:
             async with desk.writing() as writing:
                 await writing.run(
                     "insert into run (id, scraper, ref, signature, params, options, state, created, settled) "

@@ -20,7 +20,8 @@ from starlette.responses import StreamingResponse
 from gossamer import metrics
 from gossamer.events import Events
 from gossamer.metrics import ApiCounts, Watched, exposition, health
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent.parent
@@ -29,9 +30,9 @@ DEPLOY = ROOT / "deploy"
 Labels = frozenset[tuple[str, str]]
 
 
-def with_desk(store: str, work: Callable[[SqliteDesk], Awaitable[T]]) -> T:
+def with_desk(store: str, work: Callable[[Desk], Awaitable[T]]) -> T:
     async def do() -> T:
-        async with SqliteDesk(store) as desk:
+        async with opening.desk(store) as desk:
             return await work(desk)
 
     return asyncio.run(do())
@@ -69,7 +70,7 @@ def worker_data(pages: int = 10, **more: Any) -> str:
     return msgspec.json.encode({**data, **more}).decode()
 
 
-async def beat(desk: SqliteDesk, name: str, data: str, age: float = 0.0) -> None:
+async def beat(desk: Desk, name: str, data: str, age: float = 0.0) -> None:
     async with desk.writing() as writing:
         await writing.run(
             "insert into worker (name, pid, started, at, data) values (:name, 1, 100, :at, :data) "
@@ -81,7 +82,7 @@ async def beat(desk: SqliteDesk, name: str, data: str, age: float = 0.0) -> None
 
 
 def told(store: str, *workers: tuple[str, str, float], api: ApiCounts | None = None) -> dict[str, dict[Labels, float]]:
-    async def look(desk: SqliteDesk) -> bytes:
+    async def look(desk: Desk) -> bytes:
         for name, data, age in workers:
             await beat(desk, name, data, age)
         return await exposition(desk, api or ApiCounts(), Events(desk))
@@ -166,7 +167,7 @@ def test_what_another_version_wrote_breaks_nothing(store: str, data: str) -> Non
 
 
 def test_what_the_store_knows_of_scrapers_and_runs(store: str) -> None:
-    async def look(desk: SqliteDesk) -> bytes:
+    async def look(desk: Desk) -> bytes:
         async with desk.writing() as writing:
             await writing.run(
                 "insert into scraper (name, runs, successes, failures, seconds, items, new_items, streak, breaker, "
@@ -283,7 +284,7 @@ def test_what_is_not_http_passes_untouched() -> None:
 
 
 def test_a_service_is_ready_with_a_store_a_worker_and_room(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def look(desk: SqliteDesk) -> list[metrics.Health]:
+    async def look(desk: Desk) -> list[metrics.Health]:
         found = [await health(desk)]
         await beat(desk, "a:1", "{}", 60.0)
         found.append(await health(desk))
@@ -303,7 +304,7 @@ def test_a_service_is_ready_with_a_store_a_worker_and_room(store: str, monkeypat
 
 def test_a_store_that_does_not_answer_is_not_ready(store: str) -> None:
     async def look() -> metrics.Health:
-        async with SqliteDesk(store) as desk:
+        async with opening.desk(store) as desk:
             pass
         return await health(desk)
 
@@ -325,7 +326,7 @@ def queries(panels: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def test_every_metric_that_the_grafana_dashboard_asks_for_is_there(store: str) -> None:
-    async def fill(desk: SqliteDesk) -> None:
+    async def fill(desk: Desk) -> None:
         async with desk.writing() as writing:
             await writing.run("insert into scraper (name, last_ended, last_new) values ('shop', 1, 1)")
 

@@ -16,7 +16,8 @@ import pytest
 
 from gossamer import asking, registry
 from gossamer.registry import Found
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
 from gossamer.testing import Site
 from gossamer.trail import Asker
 from tests.service.serving import SCRAPER
@@ -42,9 +43,9 @@ def runner(store: str, **flags: str) -> Iterator[subprocess.Popen[bytes]]:
             process.stderr.close()
 
 
-def on(store: str, work: Callable[[SqliteDesk], Awaitable[Any]]) -> Any:
+def on(store: str, work: Callable[[Desk], Awaitable[Any]]) -> Any:
     async def main() -> Any:
-        async with SqliteDesk(store) as desk:
+        async with opening.desk(store) as desk:
             return await work(desk)
 
     return asyncio.run(main())
@@ -65,7 +66,7 @@ def quotes(site: Site, pages: int) -> None:
 def ended(store: str, run: int, *states: str, seconds: float = 30) -> tuple[Any, ...]:
     """Wait until a run is in one of some states: (state, reason, pages, items)."""
 
-    async def look(desk: SqliteDesk) -> tuple[Any, ...]:
+    async def look(desk: Desk) -> tuple[Any, ...]:
         until = time.monotonic() + seconds
         while True:
             row = await desk.row("select state, reason, pages, items from run where id = :run", run=run)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,8 +17,9 @@ from gossamer import health, schedules
 from gossamer.catalog import Catalog
 from gossamer.misfires import CAUGHT_UP, GRACE
 from gossamer.scheduler import KEPT, Scheduler
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
 from gossamer.values import RunState
+from tests import stores
 from tests.service.timed import DAY, HOUR, ME, run, stage, stamp, write
 
 T0 = stamp("2026-05-01T12:00")
@@ -389,10 +388,10 @@ SERVICE = """
 import asyncio, sys
 from gossamer.catalog import Catalog
 from gossamer.scheduler import Scheduler
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
 
 async def main():
-    async with SqliteDesk(sys.argv[1]) as desk:
+    async with opening.desk(sys.argv[1]) as desk:
         scheduler = Scheduler(desk, Catalog((sys.argv[2],)))
         sys.stdout.write("ready\\n")
         sys.stdout.flush()
@@ -407,20 +406,17 @@ def service(store: str, path: Path) -> subprocess.Popen[str]:
 
 
 def firings(store: str) -> list[tuple[str, float, str, int | None]]:
-    with closing(sqlite3.connect(store)) as db:
-        return db.execute("select schedule, due, what, run_id from firing order by schedule, due").fetchall()
+    return stores.rows(store, "select schedule, due, what, run_id from firing order by schedule, due")
 
 
 def end_runs(store: str) -> None:
     """End what was started, as a runner does, so that the next may be."""
-    with closing(sqlite3.connect(store, timeout=30)) as db, db:
-        db.execute("update run set state = 'finished', ended = created where state = 'pending'")
+    stores.write(store, "update run set state = 'finished', ended = created where state = 'pending'")
 
 
 def consistent(store: str) -> int:
     """Each firing has its run, each run its firing; how many there are."""
-    with closing(sqlite3.connect(store)) as db:
-        runs = db.execute("select id, asked_by from run order by id").fetchall()
+    runs = stores.rows(store, "select id, asked_by from run order by id")
     fired = [(run_id, schedule) for schedule, _, what, run_id in firings(store) if what == "fired"]
     assert sorted(runs) == sorted(fired)
     return len(runs)
@@ -436,7 +432,7 @@ def owing(tmp_path: Path, store: str) -> Path:
     path = write(tmp_path, *NAMES, every='"1m"', misfire='"all"', overlap='"queue"')
 
     async def main() -> None:
-        async with SqliteDesk(store) as desk:
+        async with opening.desk(store) as desk:
             await schedules.sync(desk, Catalog((str(path),)))
             async with desk.writing() as writing:
                 await writing.run("update schedule set anchor = anchor - :n, next_due = next_due - :n", n=60.0 * OWED)

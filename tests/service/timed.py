@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 from gossamer.catalog import Catalog
 from gossamer.scheduler import Scheduler
 from gossamer.schedules import Firing, history
-from gossamer.storage.sqlite import SqliteStore
-from gossamer.storage.sqlite_desk import SqliteDesk
+from gossamer.storage import opening
+from gossamer.storage.desk import Desk
 from gossamer.trail import Asker
 from gossamer.values import RunState
+from tests import stores
 
 T = TypeVar("T")
 
@@ -59,7 +60,8 @@ class Clock:
 class Stage:
     """A store, the scrapers of one file, and a scheduler with a clock that can be set."""
 
-    def __init__(self, desk: SqliteDesk, catalog: Catalog, at: float) -> None:
+    def __init__(self, desk: Desk, catalog: Catalog, at: float, store: str) -> None:
+        self.store = store
         self.desk = desk
         self.catalog = catalog
         self.clock = Clock(at)
@@ -96,7 +98,7 @@ class Stage:
     async def end(self, state: RunState = RunState.FINISHED, reason: str = "done", name: str = "art") -> int:
         """End the newest run of a scraper, as the runner does."""
         run_id: int = (await self.runs(name))[-1][0]
-        async with SqliteStore(self.desk.path) as store:
+        async with opening.working(self.store) as store:
             lease = await store.acquire(run_id, "test", 60.0)
             await store.end_run(lease, state, reason)
             await store.release(lease)
@@ -118,5 +120,6 @@ class Stage:
 @asynccontextmanager
 async def stage(path: Path, at: float, store: str = "store.db") -> AsyncIterator[Stage]:
     """A stage with the scrapers of a file, at some time."""
-    async with SqliteDesk(str(path.parent / store)) as desk:
-        yield Stage(desk, Catalog((str(path),)), at)
+    place = stores.at(path.parent / store)
+    async with opening.desk(place) as desk:
+        yield Stage(desk, Catalog((str(path),)), at, place)

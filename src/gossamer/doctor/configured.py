@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
 from gossamer import settings, terminal
+from gossamer.doctor import brokers
 from gossamer.doctor.finding import Area, Finding, told
 from gossamer.errors import ConfigError
 from gossamer.fetch.proxies import provider_of
 from gossamer.fetch.proxy import Proxy
 from gossamer.settings import Settings
+from gossamer.storage import naming
 
 _area = Area("settings")
 _servers = Area("servers")
@@ -106,20 +108,30 @@ class Server(msgspec.Struct, frozen=True):
     port: int
     #: What is wrong with having it there, and what to do, given the setting that names it; None: nothing.
     objection: Callable[[str], tuple[str, str] | None] = lambda knob: None
+    #: Asks it whether it works, once it can be reached, and gives what is wrong; None: that somebody listens is enough.
+    ask: Callable[[str], Awaitable[str]] | None = None
 
 
-def _only_sqlite(knob: str) -> tuple[str, str] | None:
+def _no_store(knob: str) -> tuple[str, str] | None:
     if knob != "store":
         return None
-    return "the store of this version is a SQLite file", "write a path instead, like store = 'gossamer.db'"
+    return "it cannot be a store", "write a path, like store = 'gossamer.db', or postgresql://user@host/name"
 
 
-#: By the scheme of their URLs. A store that is kept elsewhere, or a broker, is one more line here.
+def _no_broker(knob: str) -> tuple[str, str] | None:
+    if knob != "broker":
+        return _no_store(knob)
+    return "it cannot be a broker", "write a redis:// or an amqp:// URL"
+
+
+#: By the scheme of their URLs. The store itself, where it is in PostgreSQL, is looked at more closely elsewhere.
 SERVERS: Mapping[str, Server] = {
-    "postgresql": Server("PostgreSQL", 5432, _only_sqlite),
-    "postgres": Server("PostgreSQL", 5432, _only_sqlite),
-    "redis": Server("Redis", 6379, _only_sqlite),
-    "rediss": Server("Redis", 6379, _only_sqlite),
+    "postgresql": Server("PostgreSQL", 5432, _no_broker),
+    "postgres": Server("PostgreSQL", 5432, _no_broker),
+    "redis": Server("Redis", 6379, _no_store, brokers.redis),
+    "rediss": Server("Redis", 6379, _no_store, brokers.redis),
+    "amqp": Server("RabbitMQ", 5672, _no_store, brokers.amqp),
+    "amqps": Server("RabbitMQ", 5671, _no_store, brokers.amqp),
 }
 
 
@@ -129,12 +141,14 @@ def named_servers(read: Settings) -> Iterator[tuple[str, str]]:
         holder = read.place if hasattr(read.place, name) else read.config
         value = getattr(holder, name)
         for text in value if isinstance(value, tuple) else (value,):
+            if name == "store" and naming.is_postgres(text):
+                continue
             if isinstance(text, str) and text.partition("://")[0].partition("+")[0] in SERVERS and "://" in text:
                 yield name, text
 
 
 async def servers(read: Settings, *, offline: bool) -> list[Finding]:
-    """PostgreSQL and Redis, where they are named."""
+    """The broker, and whatever other servers are named."""
     return [await _server(knob, url, offline=offline) for knob, url in named_servers(read)]
 
 
@@ -153,7 +167,11 @@ async def _server(knob: str, url: str, *, offline: bool) -> Finding:
         return _servers.problem(kind.label, f"{place} {seen}, but {objection[0]}", objection[1])
     if why:
         return _servers.problem(kind.label, f"{place} {seen}", f"start it, or mend {knob} in the settings")
-    return _servers.ok(kind.label, f"{place} {seen}")
+    wrong = "" if offline or kind.ask is None else await kind.ask(url)
+    if wrong:
+        fix = f"check the user, the password and the name in {knob}"
+        return _servers.problem(kind.label, f"{place} {seen}, but does not work: {wrong}", fix)
+    return _servers.ok(kind.label, f"{place} {seen}{'' if offline or kind.ask is None else ', and answers us'}")
 
 
 async def connect(host: str, port: int) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 
 from gossamer import registry, terminal
-from gossamer.doctor import browser, configured, machine, network, parent, program, store
+from gossamer.doctor import browser, configured, database, machine, network, parent, program, store
 from gossamer.doctor.finding import Area, Finding, State, told
 from gossamer.doctor.jobs import Known, Loaded, Wanted
 from gossamer.settings import Settings
+from gossamer.storage import naming
 
 _area = Area("scrapers")
 #: The order in which areas are told of.
@@ -34,10 +35,10 @@ async def examine(
     known = loaded[0]
     wants_browser = read.config.render or any(each.render for each in known)
     looks = [
-        _safely("store", asyncio.to_thread(lambda: list(store.look(read.place.store)))),
+        _safely("store", _store(read.place.store, offline=offline)),
         _safely("servers", configured.servers(read, offline=offline)),
         _safely("settings", configured.proxies(read, os.environ, offline=offline)),
-        _safely("machine", asyncio.to_thread(lambda: list(machine.look(read.config, store.newest(read.place.store))))),
+        _safely("machine", _machine(read, offline=offline)),
         _safely("browser", _one(browser.look(wanted=wants_browser))),
     ]
     if not offline:
@@ -46,6 +47,21 @@ async def examine(
         found += some
     found.append(machine.steady(began, machine.moments()))
     return sorted(found, key=lambda each: ORDER.index(each.area))
+
+
+async def _store(given: str, *, offline: bool) -> list[Finding]:
+    if naming.is_postgres(given):
+        return await database.look(given, offline=offline)
+    return await asyncio.to_thread(lambda: list(store.look(given)))
+
+
+async def _machine(read: Settings, *, offline: bool) -> list[Finding]:
+    given = read.place.store
+    if naming.is_postgres(given):
+        newest = None if offline else await database.newest(given)
+    else:
+        newest = await asyncio.to_thread(store.newest, given)
+    return await asyncio.to_thread(lambda: list(machine.look(read.config, newest)))
 
 
 async def _one(look: Awaitable[Finding]) -> list[Finding]:

@@ -21,6 +21,7 @@ _area = Area("program")
 #: What each extra is for.
 EXTRAS = {
     "service": "`gossamer serve`: schedules, REST API, dashboard",
+    "cluster": "postgresql:// stores, `gossamer worker`, `--cluster`",
     "browser": "pages rendered by Chromium",
     "s3": "sinks: folders and S3-compatible stores",
     "parquet": "`gossamer export --format parquet`",

@@ -17,7 +17,7 @@ from gossamer.errors import ConfigError
 from gossamer.storage import filelock
 from gossamer.storage.archive import archive_of
 from gossamer.storage.migrations import upgrade as migrations
-from gossamer.storage.sqlite import path_of
+from gossamer.storage.naming import path_of
 
 _area = Area("store")
 

@@ -20,7 +20,7 @@ from gossamer.reader import Watchdog
 from gossamer.registry import Found
 from gossamer.runs import Parts, Running
 from gossamer.scraper import Scraper, as_iterable, each
-from gossamer.storage.sqlite import MEMORY
+from gossamer.storage.opening import MEMORY
 from gossamer.values import Ending, Item, Outcome
 
 #: Scrapers that are tried at the same time.

@@ -28,7 +28,7 @@ from gossamer.flow.session import Session
 from gossamer.flow.tasks import Params, TaskError, Tasks, public, tasks_of
 from gossamer.runs import Parts
 from gossamer.settings import ScraperConfig, Settings
-from gossamer.storage.sqlite import MEMORY
+from gossamer.storage.opening import MEMORY
 from gossamer.telemetry import log
 
 P = ParamSpec("P")
