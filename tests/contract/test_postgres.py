@@ -23,6 +23,7 @@ from gossamer.storage.postgres import PostgresStore
 from gossamer.storage.store import MANY, Batch, Draft, SourceNote
 from gossamer.values import Ending, Fetch, Item, Lease, Notice, Outcome, Request, Visit
 from tests import databases
+from tests.cluster.kills.wire import Wire
 from tests.contract.steps import A, begin, done, draft, later, played, ready, settle
 
 
@@ -132,8 +133,7 @@ async def test_two_who_find_each_others_pages_while_they_close_their_own_end_bot
         await closed.wait()  # its own row is closed, and not committed
         crossing = asyncio.ensure_future(settle(other, b, done(theirs, mine.url, f"{mine.url}x")))
         async with connected(url) as db:
-            while not await db.fetchval("select exists (select 1 from pg_locks where not granted)"):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            await _until_somebody_waits(db)
         waits.set()
         assert (await settling).fresh == {here: 1}
         assert (await crossing).fresh == {}
@@ -242,6 +242,41 @@ async def test_a_settle_survives_the_end_of_its_connection_and_happens_once(
         assert (run.pages, run.items) == (60, 60)
         assert (await store.pending(lease.run)).waiting == 60
         assert failures
+
+
+@played
+async def test_one_who_is_cut_off_in_line_does_not_hold_others_up_for_long(url: str) -> None:
+    """The server does not hear of it: whoever was in line there comes to his turn, and then keeps it."""
+    port = databases.postgres().port
+    hosts = apart(7)
+    with Wire(port) as wire:
+        gone, there = PostgresStore(url.replace(f":{port}/", f":{wire.port}/")), PostgresStore(url)
+        async with there:
+            await gone.__aenter__()
+            leases = await shared(there, *hosts)
+            requests = [await first(there, lease, host) for lease, host in zip(leases, hosts, strict=True)]
+            groups = [done(request, items=(Item("item", request.url, "{}"),)) for request in requests]
+            async with connected(url) as db:
+                await db.execute("select pg_advisory_lock(7360, 0)")
+                waiting = [
+                    asyncio.ensure_future(settle(gone, *each)) for each in zip(leases[1:], groups[1:], strict=True)
+                ]
+                await _until_somebody_waits(db)
+                await asyncio.sleep(0.5)
+                wire.cut()
+            began = time.monotonic()
+            await settle(there, leases[0], groups[0])
+            assert time.monotonic() - began < 15
+            assert gone._pool is not None
+            gone._pool.terminate()
+            for task in [*waiting, *gone._doing]:
+                task.cancel()
+            await asyncio.gather(*waiting, *gone._doing, return_exceptions=True)
+
+
+async def _until_somebody_waits(db: asyncpg.Connection[Any]) -> None:
+    while not await db.fetchval("select exists (select 1 from pg_locks where not granted)"):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
 
 
 @played

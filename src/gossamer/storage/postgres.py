@@ -38,6 +38,7 @@ from gossamer.values import (
     Ending,
     Lease,
     Notice,
+    Outcome,
     Pending,
     Request,
     Run,
@@ -100,6 +101,9 @@ class PostgresStore(PostgresLeases):
         #: Notes that more may join, and one writer of them at a time.
         self._gathered: _Gathered | None = None
         self._remembering = asyncio.Lock()
+        #: One at a time of all here who write items: all others of the cluster would wait for each of them, should
+        #: this process be cut off while they stand in line.
+        self._items = asyncio.Lock()
         self._turns = Turns()
 
     async def __aexit__(
@@ -336,9 +340,9 @@ class PostgresStore(PostgresLeases):
             closed = columns([rows.closing_row(o) for o in batch.outcomes], len(sql.CLOSED))
             closed[_REASON] = [_word(reason) for reason in closed[_REASON]]
             logged = columns([rows.fetch_row(f) for f in batch.fetches], len(sql.FETCH))
-            return await self._write_again(
-                lambda db: self._settle(db, lease, batch, (found, closed, logged, _note_columns(notes)))
-            )
+            made = (found, closed, logged, _note_columns(notes))
+            async with self._items if _with_items(batch.outcomes) else contextlib.nullcontext():
+                return await self._write_again(lambda db: self._settle(db, lease, batch, made))
 
     async def _settle(
         self, db: Connection, lease: Lease, batch: Batch, made: tuple[_Found, list[Any], list[Any], list[Any]]
@@ -565,6 +569,11 @@ async def _named(db: Connection, statement: str, values: Mapping[str, Any]) -> N
     """Run a statement that is written with names, as those are that every store has in common."""
     text, args = placeholders.of_one(statement, values)
     await db.execute(text, *args)
+
+
+def _with_items(outcomes: Sequence[Outcome]) -> bool:
+    """Whether something is written that all writers of items take turns for."""
+    return any(outcome.items or outcome.seen or outcome.visit is not None for outcome in outcomes)
 
 
 def _word(reason: str) -> str:

@@ -18,7 +18,7 @@ class Wire:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="wire", daemon=True)
         self._ready = threading.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -47,12 +47,20 @@ class Wire:
         self._loop.run_forever()
         self._loop.set_exception_handler(lambda loop, told: None)  # all that is cut short here
         server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0.01))
+        self._loop.run_until_complete(self._end())
         self._loop.close()
 
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.sleep(0.01)  # a transport is closed by the loop's next round
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         while self._cut.is_set():  # noqa: ASYNC110 - it is set by another thread
             await asyncio.sleep(0.1)
         try:
@@ -60,6 +68,7 @@ class Wire:
         except OSError:
             writer.close()
             return
+        self._writers.append(back)
         await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
 
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
