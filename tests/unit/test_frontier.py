@@ -15,7 +15,7 @@ from gossamer.polite.gate import Gate
 from gossamer.settings import ScraperConfig
 from gossamer.storage.sqlite import SqliteStore
 from gossamer.storage.store import Batch, Draft
-from gossamer.values import Ending, Lease, Outcome, Request
+from gossamer.values import WHOLE, Ending, Lease, Outcome, Request
 
 
 @asynccontextmanager
@@ -197,9 +197,9 @@ def test_a_resumed_level_that_is_parked_does_not_ask_the_store_in_circles() -> N
     class Counting(SqliteStore):
         questions = 0
 
-        async def level(self, run_id: int, host: str) -> int | None:
+        async def level(self, run_id: int, host: str, shard: int = WHOLE) -> int | None:
             self.questions += 1
-            return await super().level(run_id, host)
+            return await super().level(run_id, host, shard)
 
     async def main() -> None:
         async with Counting(":memory:") as store:

@@ -17,15 +17,16 @@ from gossamer.registry import Found
 from gossamer.storage.sqlite import SqliteStore
 from gossamer.storage.store import DEEPEST
 from gossamer.testing import Site
+from gossamer.values import WHOLE
 
 
 class Forgetful(SqliteStore):
     """A store that counts a request but never gives it out: nothing we know of does this, which is the point."""
 
     async def peek(
-        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST
+        self, run_id: int, host: str, limit: int, but: Collection[int], level: int = DEEPEST, shard: int = WHOLE
     ) -> list[Request]:
-        return [r for r in await super().peek(run_id, host, limit, but, level) if "lost" not in r.url]
+        return [r for r in await super().peek(run_id, host, limit, but, level, shard) if "lost" not in r.url]
 
 
 class Plain(Scraper):
