@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Protocol
 
 from gossamer.errors import Held
 from gossamer.polite.gate import Door, Gate
+from gossamer.polite.sharing import Sharing
 from gossamer.storage.store import Store
 from gossamer.tenure import FOREVER, Tenure
 
@@ -17,22 +17,6 @@ SLOW = 0.25
 MOMENT = 0.5
 #: Seconds between two looks at whether other processes have room.
 BRIEFLY = 0.02
-
-
-class Sharing(Protocol):
-    """A pace that several processes keep together, for a host that all of them ask."""
-
-    async def enter(self, host: str, most: int) -> bool:
-        """Open a request; False if `most` are open over all processes."""
-
-    async def turn(self, host: str, interval: float) -> float:
-        """Take the host's next turn among all: 0, or the seconds until it may be asked again."""
-
-    async def hold(self, host: str, seconds: float, why: str) -> None:
-        """Nobody asks the host for so long."""
-
-    async def leave(self, host: str) -> None:
-        """A request was answered, or given up."""
 
 
 class Departure:
@@ -62,17 +46,17 @@ class Departure:
         if door.interval >= SLOW:
             # A kill must not shorten the host's wait.
             await self._store.remember(self._gate.notes())
-        while (wait := door.go(now := time.monotonic())) > 0:
+        while (wait := door.go(time.monotonic())) > 0:
             if wait > MOMENT:
                 raise Held(wait, door.why)
             await asyncio.sleep(wait)
         if self._shared is not None:
             await self._wait_for_others(self._shared)
-            now = time.monotonic()
         if not self._tenure.holds:
             raise Held(0.0, "whoever walks it now was not heard of by the store")
-        # The moment that the pace counts from: the system may have taken its time since.
-        self.at, self.began = time.time() - (time.monotonic() - now), now
+        # The system may have taken its time since it was let go: the next one waits from when it really leaves.
+        self.at, self.began = time.time(), time.monotonic()
+        door.left(self.began)
 
     async def _wait_for_others(self, shared: Sharing) -> None:
         """Take the host's turn among all who ask it. Raises Held if that takes longer than a moment."""

@@ -401,7 +401,7 @@ class Engine:
             asked = visits.conditions(turn.visit) if turn.visit is not None else {}
             way, session = self.ways.of(request, asked, leave)
             response = await self._fetcher.fetch(request, config, way)
-            if leave.at:  # what the pace counts from; the system may have let us wait after that
+            if leave.at:  # the pace counts from there: the log must tell the same moment
                 response = msgspec.structs.replace(response, started=leave.at)
             door.answered(response.status, response.elapsed, retry.retry_after(response), fresh=request.attempts == 0)
         except Held as held:

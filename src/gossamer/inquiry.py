@@ -7,7 +7,7 @@ import time
 from typing import Protocol
 
 from gossamer import urls
-from gossamer.departure import Departure, Sharing
+from gossamer.departure import Departure
 from gossamer.errors import AddressRefused, FetchError, Held, ProxyFailed, TlsFailed
 from gossamer.fetch import retry
 from gossamer.fetch.fetcher import Fetcher
@@ -16,6 +16,7 @@ from gossamer.fetch.ways import Ways
 from gossamer.frontier import Frontier, Turn
 from gossamer.polite import robots
 from gossamer.polite.gate import Door, Gate
+from gossamer.polite.sharing import Sharing
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import RobotsNote, Store
 from gossamer.telemetry import log

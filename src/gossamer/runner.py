@@ -17,11 +17,11 @@ from contextlib import AsyncExitStack, suppress
 
 import msgspec
 
-from gossamer import judging, owners, redaction, registry, runs, settings, telemetry
+from gossamer import judging, owners, redaction, runs, settings, telemetry
 from gossamer.errors import GossamerError, StoreBusy, StoreError
 from gossamer.events import Events
 from gossamer.ordering import Ordering
-from gossamer.runs import Parts, Plan, Running
+from gossamer.runs import Parts, Running
 from gossamer.settings import Settings
 from gossamer.storage import opening
 from gossamer.storage.desk import Desk, Writing
@@ -35,8 +35,6 @@ LOOK = 1.0
 OURS = 70
 #: Seconds that a run which may have ended the process is walked alone.
 TRIAL = 10.0
-#: Seconds that a handler may block all others, where nobody set `handler_timeout`.
-LONGEST_BLOCK = 5.0
 #: Seconds between two tries to get a store that another process works on.
 PATIENCE = 1.0
 #: Looks in a row that the store may refuse.
@@ -231,7 +229,7 @@ class Runner:
                 running.stop(runs.SHUTDOWN if self._ending else self._unwanted[run.id])
 
         try:
-            report = await runs.execute(self._parts, self._plan(run), watch)
+            report = await runs.execute(self._parts, runs.plan_of(run, self._settings.place.store), watch)
             if report.verdict == Verdict.SUSPECT:
                 self._vitals.suspect(run.scraper)
         except StoreError:
@@ -242,15 +240,6 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - an author's mistake costs its own run, and no other
             log.error("run.failed", run=run.id, scraper=run.scraper, exc_info=error)
             await self._fail(run.id, f"error: {type(error).__name__}: {error}")
-
-    def _plan(self, run: Run) -> Plan:
-        found = registry.load_all(run.ref)[0]
-        flags = {**runs.knobs_of(run), "store": self._settings.place.store}
-        made = runs.plan(found, run.params, flags, run=run.id)
-        if "handler_timeout" not in made.settings.origins:
-            # All runs share one thread: while a handler blocks, none goes on.
-            made = runs.plan(found, run.params, {**flags, "handler_timeout": LONGEST_BLOCK}, run=run.id)
-        return msgspec.structs.replace(made, trusted=run.trusted)
 
     async def _fail(self, run_id: int, reason: str) -> None:
         """End a run that could not even begin; `execute` has ended those that had."""

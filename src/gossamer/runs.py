@@ -46,6 +46,8 @@ LEASE_TTL = 60.0
 #: Knobs that say what a run is; the others may change when it is resumed.
 _NOT_KEPT = ("headers", "proxies", "max_pages", "max_items", "dry_run")
 _IDENTITY = ("scope", "include", "exclude", "depth")
+#: Seconds that a handler may block all other runs of its process, where nobody set `handler_timeout`.
+LONGEST_BLOCK = 5.0
 #: Why runs end that a service leaves for its next start.
 SHUTDOWN = "shutdown"
 #: Reasons of walks that read no page, and did what they should.
@@ -490,6 +492,17 @@ def report(run: Run) -> Report:
 def knobs_of(run: Run) -> dict[str, Any]:
     """The knobs that a run was started with; what else its options say is no knob."""
     return {name: value for name, value in run.options.items() if name in settings.KNOBS}
+
+
+def plan_of(run: Run, store: str, **flags: Any) -> Plan:
+    """The plan of a run that a process walks beside others, from what stands in its row. Raises ConfigError."""
+    found = registry.load_all(run.ref)[0]
+    given = {**knobs_of(run), "store": store, **flags}
+    made = plan(found, run.params, given, run=run.id)
+    if "handler_timeout" not in made.settings.origins:
+        # All runs share one thread: while a handler blocks, none goes on.
+        made = plan(found, run.params, {**given, "handler_timeout": LONGEST_BLOCK}, run=run.id)
+    return msgspec.structs.replace(made, trusted=run.trusted)
 
 
 async def resume_plan(store: Store, run_id: int | None, flags: Mapping[str, Any]) -> Plan:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import clock
+from gossamer import clock, urls
 from gossamer.errors import (
     AddressRefused,
     Broken,
@@ -137,6 +137,18 @@ def test_a_request_that_was_delayed_does_not_leave_on_the_heels_of_another() -> 
     assert door.go(now + 1.2) == 0
     assert door.go(now + 1.3) == pytest.approx(0.9)
     assert door.next_at == pytest.approx(now + 2.2)
+
+
+def test_the_pace_counts_from_when_a_request_really_left() -> None:
+    """It may be kept back a little after it was let go: for the turn of other processes, or by the system."""
+    door = a_door(rate="20/s")
+    now = time.monotonic()
+    door.enter(now)
+    assert door.go(now) == 0
+    door.left(now + 0.03)
+    assert door.go(now + 0.06) == pytest.approx(0.02)
+    assert door.last_hit == now + 0.03
+    assert door.go(now + 0.0801) == 0
 
 
 def test_a_request_does_not_leave_when_the_host_was_held_meanwhile() -> None:
@@ -380,6 +392,24 @@ def test_what_was_learned_of_a_host_is_known_after_a_restart(store: str) -> None
 
     _with_store(store, first)
     _with_store(store, second)
+
+
+def test_a_host_that_others_asked_meanwhile_keeps_their_promise_and_ours(store: str) -> None:
+    async def work(opened: SqliteStore) -> None:
+        gate = Gate(opened)
+        hosts = ("a.org", "b.org", "c.org")
+        theirs, ours, apart = [await gate.door(host, ScraperConfig(rate="none")) for host in hosts]
+        for door in (theirs, ours):
+            gate.doubt(urls.shard(door.host))
+        ours.hold(600, "Retry-After: 600 s")  # heard, but not written down
+        until = time.time() + 300
+        await opened.remember([SourceNote(host, time.time(), until, why="Retry-After: 300 s") for host in hosts])
+        assert wait(theirs) == 0
+        assert [await gate.door(host, ScraperConfig(rate="none")) for host in hosts] == [theirs, ours, apart]
+        assert [round(wait(door), -1) for door in (theirs, ours, apart)] == [300, 600, 0]
+        assert (theirs.why, ours.why) == ("Retry-After: 300 s", "Retry-After: 600 s")
+
+    _with_store(store, work)
 
 
 # --- who shares a door ---

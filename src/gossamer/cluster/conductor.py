@@ -106,8 +106,6 @@ class Conductor:
             if self._crashes >= self._place.poison_kills:
                 raise ConfigError(f"its start ended the worker that began it, {self._crashes} times")
             cast = await asyncio.to_thread(Cast, run, self._place)
-            if cast.plan.settings.config.spread > 1 and not (self._place.broker or "").startswith("redis"):
-                raise ConfigError("spread needs a Redis as broker, which keeps one pace for all workers: leave it out")
             return await self._lead(run, cast)
         except (LeaseLost, StoreError):
             raise
@@ -126,7 +124,7 @@ class Conductor:
         store, config = self._store, cast.plan.settings.config
         sinks = Deliveries(store, [(run.scraper, sink) for sink in sinks_of(config.sinks)])
         # Whoever writes requests down knows by the run's row how they are spread.
-        options = {**run.options, "spread": config.spread} if config.spread > 1 else run.options
+        options = {**run.options, "spread": config.spread} if cast.spread else run.options
         run = await store.begin(self.lease, runs.limits_of(config), config.workers, options)
         log.info("run.start", resumed=run.seeded, cluster=True)
         try:

@@ -7,17 +7,16 @@ import math
 import time
 from collections.abc import Callable, Collection
 
-import msgspec
 import structlog
 
-from gossamer import registry, runs, seeding
+from gossamer import runs, seeding
 from gossamer.cluster.careful import CarefulWalk, Solo
 from gossamer.engine import Engine
-from gossamer.errors import GossamerError, LeaseLost, StoreError
+from gossamer.errors import ConfigError, GossamerError, LeaseLost, StoreError
 from gossamer.fetch.ways import Ways
 from gossamer.progress import Listener, Progress
 from gossamer.reader import Reader
-from gossamer.runs import Parts, Plan
+from gossamer.runs import Parts
 from gossamer.scope import Scope
 from gossamer.scraper import Scraper
 from gossamer.settings import Place
@@ -32,8 +31,6 @@ LOOK = 0.25
 IDLE = 1.0
 #: Seconds that a shard rests whose walk failed.
 AFTER_TROUBLE = 5.0
-#: Seconds that a handler may block all others in the process, where nobody set `handler_timeout`.
-LONGEST_BLOCK = 5.0
 
 
 class Cast:
@@ -41,25 +38,24 @@ class Cast:
 
     def __init__(self, run: Run, place: Place) -> None:
         """Raises GossamerError, whatever is wrong with the scraper's file."""
-        self.plan = plan_of(run, place)
+        self.plan = runs.plan_of(run, place.store, archive=False)
+        if self.spread and not (place.broker or "").startswith(("redis://", "rediss://")):
+            raise ConfigError("spread needs a Redis as broker, which keeps one pace for all workers: leave spread out")
         self.scraper: Scraper = runs.made(self.plan)
+        #: What it was made of: a run that is resumed may have other options.
+        self.options = run.options
         self._ways: dict[int, Ways] = {}
+
+    @property
+    def spread(self) -> bool:
+        """Whether its hosts are spread over shards."""
+        return self.plan.settings.config.spread > 1
 
     async def ways(self, parts: Parts, run: int, shard: int) -> Ways:
         """How requests go out: hosts of one shard keep their cookies as long as this process has the run."""
         if shard not in self._ways:
             self._ways[shard] = await runs.ways_of(parts, self.plan, self.scraper, run)
         return self._ways[shard]
-
-
-def plan_of(run: Run, place: Place) -> Plan:
-    """The plan of a run that a worker walks, from what stands in its row. Raises ConfigError."""
-    found = registry.load_all(run.ref)[0]
-    flags = {**runs.knobs_of(run), "store": place.store, "archive": False}
-    made = runs.plan(found, run.params, flags, run=run.id)
-    if "handler_timeout" not in made.settings.origins:
-        made = runs.plan(found, run.params, {**flags, "handler_timeout": LONGEST_BLOCK}, run=run.id)
-    return msgspec.structs.replace(made, trusted=run.trusted)
 
 
 class Slice:
@@ -104,11 +100,11 @@ class Slice:
         self.tenure.end()
         self.stop("lost")
 
-    async def walk(self, cast: Cast) -> str:
+    async def walk(self, run: Run, cast: Cast) -> str:
         """Walk, and give the lease back. Returns why it ended: "done", "yielded", "rests", "lost" ..."""
         with structlog.contextvars.bound_contextvars(run=self.lease.run, scraper=cast.scraper.name):
             try:
-                reason = await self._walk(cast)
+                reason = await self._walk(run, cast)
             except LeaseLost as why:
                 log.warning("slice.lost", shard=self.lease.shard, why=str(why))
                 return "lost"
@@ -123,17 +119,15 @@ class Slice:
                 reason, self._rest = "failed", AFTER_TROUBLE
             if reason in ("cut_off", "lost"):
                 return "lost"
-            if reason in ("max_pages", "max_items"):  # whoever conducts it is about to end it
-                self._rest = AFTER_TROUBLE
-            if reason == "paused":  # somebody paused its hosts: whether they go on is looked at again before long
+            # Whoever conducts it is about to end it; or somebody paused its hosts, and may say that they go on.
+            if reason in ("max_pages", "max_items", "paused"):
                 self._rest = AFTER_TROUBLE
             await self._give_back()
             return reason
 
-    async def _walk(self, cast: Cast) -> str:
-        run = await self._store.run(self.lease.run)
-        standing = await self._store.standing(self.lease.run)
-        if run is None or standing is None:
+    async def _walk(self, run: Run, cast: Cast) -> str:
+        standing = await self._store.standing(run.id)
+        if standing is None:
             return "ended"
         config = cast.plan.settings.config
         ways = await cast.ways(self._parts, run.id, self.lease.shard)

@@ -20,9 +20,9 @@ from gossamer import owners
 from gossamer.catalog import Catalog
 from gossamer.cluster.careful import Solo
 from gossamer.cluster.conductor import Conductor
-from gossamer.cluster.slices import Cast, Slice
+from gossamer.cluster.slices import AFTER_TROUBLE, Cast, Slice
 from gossamer.cluster.tuning import Pulse, Tuning, cores
-from gossamer.errors import ConfigError, GossamerError, LeaseLost, StoreError
+from gossamer.errors import GossamerError, LeaseLost, StoreError
 from gossamer.ordering import Ordering
 from gossamer.runs import Parts
 from gossamer.scheduler import Scheduler
@@ -32,7 +32,7 @@ from gossamer.storage.desk import Desk
 from gossamer.storage.shared import Shared, Ticket
 from gossamer.storage.store import MANY
 from gossamer.telemetry import log
-from gossamer.values import CONDUCTOR, RunState
+from gossamer.values import CONDUCTOR, Run, RunState
 from gossamer.vitals import Vitals
 
 #: Seconds between two looks at what people want, and two words to the store that we live: at work, and idle.
@@ -86,6 +86,8 @@ class Station:
         self._tuning = Tuning(worker.concurrency, read.place.worker_memory, cores())
         #: Runs that only so many workers may walk, of which we are one.
         self._limited: set[int] = set()
+        #: Shards that are just being leased.
+        self._taking = 0
         self._refused = False
         self._asked: dict[tuple[int, int], float] = {}
         self._scheduler: Scheduler | None = None
@@ -109,9 +111,13 @@ class Station:
             if (run, shard) in self._slices:
                 return "taken"
             if not await self._has_room():
-                self._refused = True
                 return "no_room"
-            return await self._walk(run, shard)
+            self._taking += 1
+            try:
+                piece = await self._take(run, shard)
+            finally:
+                self._taking -= 1
+            return "taken" if piece is None else await self._walk(piece)
         except StoreError as why:
             log.warning("station.store", why=str(why))
             return "lost"
@@ -119,7 +125,7 @@ class Station:
     async def _has_room(self) -> bool:
         """Whether one more shard may be walked, now or in a moment: a ticket that goes round costs something."""
         until = time.monotonic() + PATIENCE
-        while len(self._slices) >= self._tuning.room:
+        while len(self._slices) + self._taking >= self._tuning.room:
             self._refused = True
             if self._ending or time.monotonic() > until:
                 return False
@@ -149,13 +155,14 @@ class Station:
             self._conductors.pop(run, None)
             self._drop_cast(run)
 
-    async def _walk(self, run: int, shard: int) -> str:
+    async def _take(self, run: int, shard: int) -> Slice | None:
+        """The slice of a shard that is ours from now on; None if it cannot be had."""
         asked = time.monotonic()
         taken = await self._store.take(run, shard, owners.me(), self._place.lease, self._place.poison_kills)
         if taken is None:
-            return "taken"
+            return None
         if not any(held == shard for _, held in self._slices):
-            self._parts.gate.forget(shard)
+            self._parts.gate.doubt(shard)
         piece = Slice(
             self._parts,
             self._store,
@@ -167,15 +174,22 @@ class Station:
             listeners=self._vitals.hear,
         )
         self._slices[run, shard] = piece
+        return piece
+
+    async def _walk(self, piece: Slice) -> str:
+        run, shard = piece.lease.run, piece.lease.shard
         if self._ending:
             piece.stop("shutdown")
         why = "failed"
         try:
-            why = await piece.walk(await self._cast(run))
+            found = await self._store.run(run)
+            if found is None:
+                raise LeaseLost(f"run {run} is no more")
+            why = await piece.walk(found, await self._cast(found))
         except GossamerError as error:
             log.error("slice.failed", run=run, shard=shard, why=str(error))
             with suppress(StoreError):
-                await self._store.give_back(taken.lease, 5.0)
+                await self._store.give_back(piece.lease, AFTER_TROUBLE)
         finally:
             self._slices.pop((run, shard), None)
             self._drop_cast(run)
@@ -187,27 +201,21 @@ class Station:
             self._conductors[run].poke()
         return why
 
-    async def _cast(self, run_id: int) -> Cast:
+    async def _cast(self, run: Run) -> Cast:
         """What slices of a run share here. Raises GossamerError for a scraper that cannot be loaded."""
-        known = self._casts.get(run_id)
-        if known is None:
-            run = await self._store.run(run_id)
-            if run is None:
-                raise LeaseLost(f"run {run_id} is no more")
-            made = await asyncio.to_thread(Cast, run, self._place)
-            known = self._casts.setdefault(run_id, made)
-        if known.plan.settings.config.spread > 1 and self._parts.gate.shared is None:
-            await self._share_pace()
+        known = self._casts.get(run.id)
+        if known is None or known.options != run.options:
+            known = await asyncio.to_thread(Cast, run, self._place)
+            self._casts[run.id] = known
+        if known.spread and self._parts.gate.shared is None:
+            await self._share_pace(self._place.broker or "")
         return known
 
-    async def _share_pace(self) -> None:
-        """Keep one pace with other workers, for hosts that are spread over them. Raises ConfigError without Redis."""
+    async def _share_pace(self, redis: str) -> None:
+        """Keep one pace with other workers, for hosts that are spread over them."""
         from gossamer.cluster.shared_pace import SharedPace
 
-        broker = self._place.broker or ""
-        if not broker.startswith(("redis://", "rediss://")):
-            raise ConfigError("spread needs a Redis as broker, which keeps one pace for all workers: leave spread out")
-        self._parts.gate.shared = await self._stack.enter_async_context(SharedPace(broker))
+        self._parts.gate.shared = await self._stack.enter_async_context(SharedPace(redis))
 
     def _drop_cast(self, run: int) -> None:
         """A run that nobody walks here any more need not be remembered for long: cookies may be needed again soon."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -18,6 +17,7 @@ from gossamer.polite import breaker, orders, robots
 from gossamer.polite.breaker import Breaker, Policy
 from gossamer.polite.limits import LONGEST, LONGEST_IN_TROUBLE, Bucket
 from gossamer.polite.robots import Robots
+from gossamer.polite.sharing import Sharing
 from gossamer.settings import ScraperConfig
 from gossamer.storage.store import SourceNote, Store
 from gossamer.telemetry import log
@@ -135,10 +135,15 @@ class Door:
             return self._held_until - now
         wait = self.bucket.go(now)
         if wait <= 0:
-            self.last_hit = now
-            if self.bucket.next_at > self.next_at:
-                self.next_at = self.bucket.next_at
+            self.left(now)
         return wait
+
+    def left(self, now: float) -> None:
+        """The request of a turn has left: what comes after it waits from here."""
+        self.last_hit = now
+        self.bucket.left(now)
+        if self.bucket.next_at > self.next_at:
+            self.next_at = self.bucket.next_at
 
     def leave(self) -> None:
         """A request has been answered, or given up."""
@@ -330,13 +335,20 @@ class Gate:
         self._shared: set[str] = set()
         #: What people said of hosts and URLs.
         self.orders = orders.NONE
-        #: A pace that is kept together with other processes (`departure.Sharing`), where hosts are spread over them.
-        self.shared: Any = None
+        #: A pace that is kept together with other processes, where hosts are spread over them.
+        self.shared: Sharing | None = None
+        #: Doors of hosts that others may have asked since we knew of them.
+        self._doubted: set[str] = set()
 
     async def door(self, host: str, config: ScraperConfig) -> Door:
         """The door of a host, with what is remembered of it, no less polite than `config` asks."""
         key = self._key(host, config)
         door = self.doors.get(key) or await self._open(key, config)
+        if key in self._doubted:
+            note = await self._store.source(key)
+            if note:
+                door.recall(note)
+            self._doubted.discard(key)  # not before: nobody may ask it on what we knew alone
         if key != host and host not in self._shared:
             await self._take_in(door, host)
             self._shared.add(host)
@@ -354,12 +366,12 @@ class Gate:
         """The doors of a shard's hosts, as far as they were met."""
         return [door for key, door in self.doors.items() if urls.shard(key.removeprefix("*.")) == shard]
 
-    def forget(self, shard: int) -> None:
-        """Others may have asked the hosts of a shard since: what the store remembers of them holds, and not we."""
-        for door in self.doors_of(shard):
-            del self.doors[door.host]
-            self._dirty.discard(door)
-        self._shared = {host for host in self._shared if urls.shard(host) != shard}
+    def doubt(self, shard: int) -> None:
+        """Others may have asked the hosts of a shard since: what they were promised then holds, besides what we know.
+
+        Besides, for not all that we heard may have been written: a hold that was lost on its way still holds here.
+        """
+        self._doubted |= {door.host for door in self.doors_of(shard)}
 
     def _key(self, host: str, config: ScraperConfig) -> str:
         """Who has a door: the host, or its domain if this run, or another one now, keeps the pace for domains."""

@@ -96,9 +96,13 @@ class Bucket:
         wait = self._left_at + self.interval - now
         if wait > 0:
             return wait
+        self.left(now)
+        return 0.0
+
+    def left(self, now: float) -> None:
+        """A request really left now: it may have been kept back a little after it was let go."""
         self._left_at = now
         self._keep_distance(now)
-        return 0.0
 
     def _keep_distance(self, since: float) -> None:
         self._full_at = max(self._full_at, since + self.interval)

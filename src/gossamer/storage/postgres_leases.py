@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -165,9 +165,10 @@ class PostgresLeases(PostgresItems):
 
     # -- what the whole store brings ---------------------------------------------------------------------------
 
-    async def run(self, run_id: int) -> Run | None:
-        raise NotImplementedError
+    if TYPE_CHECKING:
 
-    async def _uncount(self, db: Connection, run_id: int) -> None:
-        """Take an ended run out of what is counted for its scraper, for it goes on."""
-        raise NotImplementedError
+        async def run(self, run_id: int) -> Run | None:
+            """One run."""
+
+        async def _uncount(self, db: Connection, run_id: int) -> None:
+            """Take an ended run out of what is counted for its scraper, for it goes on."""

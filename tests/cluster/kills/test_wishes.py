@@ -40,7 +40,14 @@ def test_a_budget_counts_over_all_workers(tmp_path: Path) -> None:
         run = stage.start("--max-pages", "50")
         ended = stage.until_ended(run)
         assert (ended["state"], ended["reason"]) == ("stopped", "max_pages")
-        assert 50 <= stage.pages_of(run) <= 50 + 2 * 6 * 2
+        pages = stage.pages_of(run)
+        assert 50 <= pages <= 50 + 2 * 6 * 2
+        # Whoever goes on with it may allow another number; nobody who walked it before keeps to the first.
+        assert stage.start("--max-pages", "120") == run
+        assert stage.until_ended(run)["reason"] == "max_pages"
+        assert pages + 120 <= stage.pages_of(run) <= pages + 120 + 2 * 6 * 2
+        assert stage.start() == run
+        stage.check(run)
 
 
 def test_no_more_workers_walk_a_run_than_it_allows(tmp_path: Path) -> None:
