@@ -441,8 +441,11 @@ class Health(msgspec.Struct, frozen=True):
     checks: dict[str, Check]
 
 
-async def health(desk: Desk) -> Health:
-    """For `/readyz`: the store answers, a worker lives, there is room on the disk. That we answer is `/healthz`."""
+async def health(desk: Desk, trouble: str | None = None) -> Health:
+    """For `/readyz`: the store answers, a worker lives, there is room on the disk. That we answer is `/healthz`.
+
+    In a cluster, `trouble` says why nothing can be carried to workers; it is "" if it can.
+    """
     checks = {"store": Check(True, "it answers"), "worker": Check(False, "none was ever heard")}
     try:
         row = await desk.row("select at, data from worker order by at desc limit 1")
@@ -454,4 +457,6 @@ async def health(desk: Desk) -> Health:
         checks["worker"] = Check(age <= silent_after(object_of(row[1])), f"heard {age:.0f} s ago")
     free, _ = await asyncio.to_thread(_disk, getattr(desk, "path", "."))
     checks["disk"] = Check(free >= LEAST_DISK, f"{free / 1e9:,.1f} GB free")
+    if trouble is not None:
+        checks["dispatcher"] = Check(not trouble, trouble or "it has work carried to workers")
     return Health(all(check.ok for check in checks.values()), checks)

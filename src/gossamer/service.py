@@ -71,6 +71,13 @@ class Service:
         self.live.poke()
 
     @property
+    def trouble(self) -> str | None:
+        """Why no work can be carried to workers just now; "" if it can, None where none is."""
+        if self.walking is None or isinstance(self.walking, Supervisor):
+            return None
+        return self.walking.trouble
+
+    @property
     def secure(self) -> bool:
         """Whether browsers talk to us over TLS, as far as we know."""
         place = self.settings.place

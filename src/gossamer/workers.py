@@ -28,6 +28,7 @@ from celery.apps.worker import Worker
 from celery.beat import Scheduler
 from celery.exceptions import SecurityWarning
 from celery.worker import state
+from celery.worker.consumer import Consumer
 
 from gossamer import redaction, settings, telemetry
 from gossamer.cluster.bridge import AWAY, ENDED, Bridge, Ticket
@@ -118,6 +119,7 @@ def configuration(place: Place) -> dict[str, Any]:
         "task_create_missing_queues": True,
         "worker_pool": "threads",
         "worker_concurrency": CONCURRENCY,
+        "worker_consumer": "gossamer.workers:Listener",
         "worker_send_task_events": True,
         "worker_hijack_root_logger": False,
         "worker_redirect_stdouts": False,
@@ -387,6 +389,17 @@ def _tick() -> bool:
 walk: Any = app.task(bind=True, name=WALK)(_walk)
 reconcile: Any = app.task(name=RECONCILE)(_reconcile)
 tick: Any = app.task(name=TICK)(_tick)
+
+
+class Listener(Consumer):  # type: ignore[misc]
+    """Outlives a message that is none: Redis gives out whatever somebody put into a queue, and it fits no envelope."""
+
+    connection_errors: tuple[type[Exception], ...]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # As after a lost connection, it is listened to anew. What could not be read is gone by then.
+        self.connection_errors = (*self.connection_errors, ValueError, LookupError, TypeError, AttributeError)
 
 
 class Ticker(Scheduler):  # type: ignore[misc]

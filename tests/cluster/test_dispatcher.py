@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from gossamer import urls
+from gossamer import metrics, settings, urls
 from gossamer.cluster.dispatcher import Dispatcher
+from gossamer.errors import StoreError
+from gossamer.service import Service
 from gossamer.storage.postgres import PostgresStore
 from gossamer.storage.postgres_desk import PostgresDesk
 from gossamer.storage.shared import Ticket
@@ -39,6 +44,37 @@ async def test_tickets_are_published_once_there_is_a_worker(url: str) -> None:
         assert sorted(published) == [(run, urls.shard(host), 0), (waiting.id, CONDUCTOR, 0)]
         await dispatcher.look()
         assert len(published) == 2
+
+
+@played
+async def test_a_broker_that_is_away_is_told_of_until_it_is_back(url: str) -> None:
+    published: list[Ticket] = []
+    away = True
+
+    def publish(tickets: list[Ticket]) -> None:
+        if away:
+            raise StoreError("no broker answers at redis://nowhere")
+        published.extend(tickets)
+
+    async with PostgresStore(url) as store, PostgresDesk(url) as desk:
+        dispatcher = Dispatcher(store, desk, publish, 0.5)
+        service = Service(settings.read({"store": url}), desk, Path(), dispatcher)
+        await offered(store, *apart(1))
+        await store.beat("here:1", 1, time.time(), '{"kind":"worker"}')
+        looking = asyncio.ensure_future(dispatcher.run())
+        await _until(lambda: service.trouble)
+        found = await metrics.health(desk, service.trouble)
+        assert (found.ready, found.checks["dispatcher"].told) == (False, "no broker answers at redis://nowhere")
+        away = False
+        await _until(lambda: published and not service.trouble)
+        assert (await metrics.health(desk, service.trouble)).ready
+        looking.cancel()
+
+
+async def _until(what: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not what():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 @played

@@ -139,7 +139,7 @@ def test_a_pool_of_processes_has_a_station_in_each(folder: Folder) -> None:
 
 @pytest.mark.parametrize("pool", ["threads", "gevent"])
 def test_nothing_ends_a_worker(folder: Folder, redis: Redis, pool: str) -> None:
-    """Its station dies, Redis forgets everything, Redis dies with all its data: it takes the next ticket."""
+    """Its station dies, a message is none, Redis forgets everything, Redis dies with all its data: it goes on."""
     with folder.celery("worker", f"--pool={pool}", "--concurrency=4") as worker:
         folder.publish([(1, 1, 0), (1, 300, 0)])
         until(lambda: folder.done((1, 1)) and len(folder.heard("heard")) == 2)
@@ -147,6 +147,9 @@ def test_nothing_ends_a_worker(folder: Folder, redis: Redis, pool: str) -> None:
         until(lambda: len(folder.heard("born")) == 2)
         folder.publish([(2, 1, 0), (2, 300, 0)])
         until(lambda: folder.done((2, 1)) and len(folder.heard("heard")) == 4)
+        for none in ("nothing", "[]", "{}", '{"body": 3, "properties": {}}', '{"body": "x", "properties": 7}'):
+            redis.ask("lpush", workers.QUEUE, none)
+        until(lambda: redis.ask("llen", workers.QUEUE) == ":0")
         redis.flush()
         folder.publish([(3, 1, 0)])
         until(lambda: folder.done((3, 1)))

@@ -53,8 +53,12 @@ async def healthz() -> Alive:
     responses={503: {"model": Ready, "description": "It cannot: see `checks`, with a token."}},
 )
 async def readyz(request: Request, by: Anybody) -> Any:
-    """The store answers, a process that walks runs was heard of within ten seconds, and there is room on the disk."""
-    found = await metrics.health(service_of(request).desk)
+    """The store answers, a process that walks runs was heard of within ten seconds, and there is room on the disk.
+
+    In a cluster, the broker takes work for the workers too.
+    """
+    service = service_of(request)
+    found = await metrics.health(service.desk, service.trouble)
     told = Ready(status="ready" if found.ready else "not ready")
     if by is not None:
         told.checks = {name: Check(ok=each.ok, told=each.told) for name, each in found.checks.items()}

@@ -40,7 +40,8 @@ class Dispatcher:
         self._publish = publish
         self._lease = lease
         self._look = asyncio.Event()
-        self._said = ""
+        #: Why nothing can be carried to workers just now; "" if it can.
+        self.trouble = ""
 
     def poke(self) -> None:
         """There may be something new."""
@@ -51,11 +52,11 @@ class Dispatcher:
         while True:
             try:
                 await self.look()
-                self._said = ""
+                self.trouble = ""
             except StoreError as why:  # the store, or the broker: either may come back
-                if str(why) != self._said:
+                if str(why) != self.trouble:
                     log.warning("dispatcher.waits", why=str(why))
-                self._said = str(why)
+                self.trouble = str(why)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._look.wait(), LOOK)
             self._look.clear()
