@@ -124,7 +124,7 @@ async def prepare(
     given = {**kept, **checked_knobs(found, knobs)}
     draft = runs.draft_of(runs.plan(found, params, given, prefix=""))
     # Whoever walks it knows of budgets only what stands in its row.
-    budgets = {name: given[name] for name in ("max_pages", "max_items") if name in given}
+    budgets = {name: given[name] for name in runs.BUDGETS if name in given}
     return msgspec.structs.replace(draft, options={**draft.options, **budgets}, trusted=not params)
 
 

@@ -43,8 +43,10 @@ from gossamer.values import Lease, Pending, Run, RunState, Verdict
 
 #: Seconds a lease lasts without being renewed; every settle renews it.
 LEASE_TTL = 60.0
+#: Knobs that bound a run; they count from each of its starts.
+BUDGETS = ("max_pages", "max_items")
 #: Knobs that say what a run is; the others may change when it is resumed.
-_NOT_KEPT = ("headers", "proxies", "max_pages", "max_items", "dry_run")
+_NOT_KEPT = ("headers", "proxies", *BUDGETS, "dry_run")
 _IDENTITY = ("scope", "include", "exclude", "depth")
 #: Seconds that a handler may block all other runs of its process, where nobody set `handler_timeout`.
 LONGEST_BLOCK = 5.0

@@ -386,9 +386,12 @@ def _tick() -> bool:
     return _process.station().ask("tick")
 
 
-walk: Any = app.task(bind=True, name=WALK)(_walk)
-reconcile: Any = app.task(name=RECONCILE)(_reconcile)
-tick: Any = app.task(name=TICK)(_tick)
+@app.on_after_finalize.connect  # type: ignore[untyped-decorator]
+def _offer(sender: Any, **_: Any) -> None:
+    """Celery knows its settings: so can the tasks. Made before, whoever looks at them asks for the settings."""
+    sender.task(bind=True, name=WALK)(_walk)
+    sender.task(name=RECONCILE)(_reconcile)
+    sender.task(name=TICK)(_tick)
 
 
 class Listener(Consumer):  # type: ignore[misc]

@@ -353,6 +353,13 @@ def test_what_cannot_be_used_is_one_sentence(given: list[str], environ: dict[str
     assert "geheim77" not in str(done.exception)
 
 
+def test_to_be_imported_and_looked_at_it_needs_no_broker(tmp_path: Path) -> None:
+    """The dashboard looks for its server among all objects of the process."""
+    looking = "import gc, gossamer.workers\nfor each in gc.get_objects(): isinstance(each, Exception)"
+    told = {name: value for name, value in os.environ.items() if name != "GOSSAMER_BROKER"}
+    subprocess.run([sys.executable, "-c", looking], cwd=tmp_path, env=told, check=True)
+
+
 def test_celery_too_says_one_sentence_without_a_broker(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "celery", "-A", "gossamer.workers", "worker"],

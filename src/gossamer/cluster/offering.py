@@ -42,8 +42,10 @@ async def offer(store: Shared, asked: Plan, publish: Callable[[list[Ticket]], No
                 "where the workers run"
             )
     run, _ = await runs.find_or_make(store, asked)
-    budgets = {name: getattr(config, name) for name in ("max_pages", "max_items") if getattr(config, name) is not None}
-    await store.offer(run.id, {**run.options, **budgets}, config.workers)
+    # A budget counts from each start: that of an earlier one is over.
+    budgets = {name: getattr(config, name) for name in runs.BUDGETS}
+    options = {name: value for name, value in {**run.options, **budgets}.items() if value is not None}
+    await store.offer(run.id, options, config.workers)
     tickets = await store.issue(run.id, {CONDUCTOR}, lease)
     try:
         if tickets:

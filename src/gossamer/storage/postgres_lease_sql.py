@@ -73,9 +73,11 @@ where lease.until < {NOW} and lease.rest_until <= {NOW}
     and (lease.ticket_at is null or lease.ticket_at < {NOW} - $3::float8)
 returning run_id, shard, (select priority from run where id = $1)
 """  # noqa: S608
-# What goes on is left as it is; what was walked by one process that died waits for workers.
+# What goes on is left as it is, whoever asks for it again; what was walked by one process that died waits for workers.
 OFFER = f"""
-update run set cluster = 1, options = $2, workers = $3, wanted = case when state = 'running' then wanted else '' end,
+update run set cluster = 1, options = case when state = 'running' and cluster = 1 then options else $2 end,
+    workers = case when state = 'running' and cluster = 1 then workers else $3 end,
+    wanted = case when state = 'running' then wanted else '' end,
     state = case when state = 'running' and cluster = 1 then state else 'pending' end, reason = '', ended = null
 where id = $1 and not exists (select 1 from lease where run_id = $1 and shard = -1 and until > {NOW})
 """  # noqa: S608
