@@ -6,6 +6,7 @@ What a page says between `<!-- generated: NAME -->` and `<!-- end -->` is ours; 
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -36,6 +37,7 @@ def parts(page: Path) -> set[str]:
     return {match["name"] for match in _REGION.finditer(page.read_text("utf-8"))}
 
 
+@functools.cache
 def commands() -> dict[str, Any]:
     """Every command by name, those of a group after its own; `gossamer` is the program itself."""
     root: Any = typer.main.get_command(app)
