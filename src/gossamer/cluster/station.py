@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Collection, Coroutine
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable, Collection, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import Any, cast
 
 import msgspec
@@ -43,6 +43,8 @@ IDLE_BEAT = 5.0
 AGAIN = 75
 #: Seconds that a ticket waits for room.
 PATIENCE = 2.0
+#: Seconds that the store may take to answer before others are to do what tickets say.
+SILENT = 3.0
 #: Seconds in which a shard is not asked about again for tickets: who looks for lost ones does so every second.
 QUIET = 1.0
 
@@ -88,6 +90,8 @@ class Station:
         self._limited: set[int] = set()
         #: Shards that are just being leased.
         self._taking = 0
+        #: Since when the store was asked something that it has not answered yet.
+        self._asking: list[float] = []
         self._refused = False
         self._asked: dict[tuple[int, int], float] = {}
         self._scheduler: Scheduler | None = None
@@ -105,6 +109,8 @@ class Station:
         """Do what a ticket says, if it can be done here. Returns why it is over with."""
         if self._ending:
             return "ended"
+        if self._is_cut_off():
+            return "no_room"
         try:
             if shard == CONDUCTOR:
                 return await self._conduct(run)
@@ -120,7 +126,20 @@ class Station:
             return "taken" if piece is None else await self._walk(piece)
         except StoreError as why:
             log.warning("station.store", why=str(why))
-            return "lost"
+            return "no_room"
+
+    def _is_cut_off(self) -> bool:
+        """Whether the store is silent: a ticket that we keep is one that somebody does not get who could use it."""
+        return bool(self._asking) and time.monotonic() - min(self._asking) > SILENT
+
+    @contextmanager
+    def _waiting_for_store(self) -> Iterator[None]:
+        since = time.monotonic()
+        self._asking.append(since)
+        try:
+            yield
+        finally:
+            self._asking.remove(since)
 
     async def _has_room(self) -> bool:
         """Whether one more shard may be walked, now or in a moment: a ticket that goes round costs something."""
@@ -136,7 +155,8 @@ class Station:
         if run in self._conductors:
             return "taken"
         asked = time.monotonic()
-        taken = await self._store.take(run, CONDUCTOR, owners.me(), self._place.lease, self._place.poison_kills)
+        with self._waiting_for_store():
+            taken = await self._store.take(run, CONDUCTOR, owners.me(), self._place.lease, self._place.poison_kills)
         if taken is None:
             return "taken"
         conductor = Conductor(self._parts, self._store, self._place, taken, asked=asked, issue=self._issue_soon)
@@ -158,7 +178,8 @@ class Station:
     async def _take(self, run: int, shard: int) -> Slice | None:
         """The slice of a shard that is ours from now on; None if it cannot be had."""
         asked = time.monotonic()
-        taken = await self._store.take(run, shard, owners.me(), self._place.lease, self._place.poison_kills)
+        with self._waiting_for_store():
+            taken = await self._store.take(run, shard, owners.me(), self._place.lease, self._place.poison_kills)
         if taken is None:
             return None
         if not any(held == shard for _, held in self._slices):
@@ -333,16 +354,20 @@ class Station:
     async def _once(self, pulse: Pulse) -> None:
         self._tune(pulse)
         try:
-            if self._slices or self._conductors:
-                await self._ordering.read()
-                await self._heed()
-                await self._adopt()
-            if time.monotonic() - self._reconciled > max(5.0, self._place.lease / 3):
-                await self.reconcile()  # should whoever does it every second be dead
-            if time.monotonic() - self._beaten >= (BEAT if self._slices or self._conductors else IDLE_BEAT):
-                await self._beat()
+            with self._waiting_for_store():
+                await self._look()
         except StoreError as why:
             log.warning("station.store", why=str(why))
+
+    async def _look(self) -> None:
+        if self._slices or self._conductors:
+            await self._ordering.read()
+            await self._heed()
+            await self._adopt()
+        if time.monotonic() - self._reconciled > max(5.0, self._place.lease / 3):
+            await self.reconcile()  # should whoever does it every second be dead
+        if time.monotonic() - self._beaten >= (BEAT if self._slices or self._conductors else IDLE_BEAT):
+            await self._beat()
 
     def _tune(self, pulse: Pulse) -> None:
         vital = pulse.take(len(self._slices), self._refused)

@@ -74,6 +74,7 @@ def cut_off() -> dict[str, float]:
             through = stage.store.replace(f":{stage.postgres.port}/", f":{wire.port}/")
             stage.workers(1, environ={"GOSSAMER_STORE": through})
             stage.workers(1)
+            stage.beat()
             run = stage.start()
             stage.until_pages(run, faults.EARLY)
             wire.cut()

@@ -27,3 +27,16 @@ def test_a_worker_that_is_cut_off_stops_before_its_lease_ends(tmp_path: Path) ->
         stage.workers(1)
         stage.check(run)
         wire.mend()
+
+
+def test_others_go_on_with_what_it_walked_as_soon_as_its_leases_end(tmp_path: Path) -> None:
+    """It hears tickets as ever: what it cannot do, it leaves to those who can."""
+    with Stage(tmp_path, lease=8.0) as stage, Wire(stage.postgres.port) as wire:
+        through = stage.store.replace(f":{stage.postgres.port}/", f":{wire.port}/")
+        stage.workers(1, environ={"GOSSAMER_STORE": through})
+        stage.workers(1)
+        stage.beat()
+        run = stage.start()
+        stage.until_pages(run, 60)
+        wire.cut()
+        assert stage.check(run)["silence"] < stage.lease + 5.0
