@@ -31,7 +31,7 @@ from celery.worker import state
 from celery.worker.consumer import Consumer
 
 from gossamer import redaction, settings, telemetry
-from gossamer.cluster.bridge import AWAY, ENDED, Bridge, Ticket
+from gossamer.cluster.bridge import AWAY, ENDED, NO_ROOM, Bridge, Ticket
 from gossamer.errors import ConfigError, StoreError
 from gossamer.settings import IN_FILE, PREFIX, Place, Settings
 from gossamer.storage.naming import passwords, shown
@@ -47,8 +47,6 @@ HIGHEST = 9
 BEAT_EVERY, BEAT_EXPIRES, BEAT_MOST = 1.0, 10.0, 10
 #: Seconds before a ticket that a station has no room for is given to somebody else.
 LATER = 0.5
-#: What a station answers for want of room.
-NO_ROOM = "no_room"
 #: `timeout` and other wrappers send a signal twice, at once; no person presses Ctrl-C that fast.
 ECHO = 0.1
 #: Seconds a broker has to accept a connection.

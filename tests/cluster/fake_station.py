@@ -5,7 +5,7 @@ up to 99   done, after so many hundredths of a second
 200        dies; 201: asks to be started again; 202: dies before it is ready, from then on
 300        goes on until it is told to end, then yields; 301: does not end when it is told to
 400        wants tickets published, with high and low priorities; 401: says things that nobody understands
-402        has a note for a person; 403: closes its mouth
+402        has a note for a person; 403: closes its mouth; 404: gives a sign of life
 """
 
 import json
@@ -64,6 +64,8 @@ def walk(number: int, run: int, shard: int) -> None:
             os.write(1, b"x" * (3 << 20) + b"\n")
         case 402:
             say(say="note", text="takes 4 shards: the processor is idle")
+        case 404:
+            say(say="alive")
         case 403:
             os.close(1)
             time.sleep(600)

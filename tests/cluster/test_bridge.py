@@ -79,6 +79,15 @@ def test_many_threads_wait_for_their_own_answers(side: Side) -> None:
     assert answers == dict.fromkeys(range(20), "done")
 
 
+def test_a_station_that_gives_no_more_signs_of_life_gets_no_tickets(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bridges, "SILENT", 0.5)
+    assert side.bridge.walk(1, 404) == "done"
+    until(lambda: side.bridge.walk(2, 0) == "no_room")
+    assert len(side.bridge._open) == 0
+
+
 def test_questions_without_an_answer(side: Side) -> None:
     assert side.bridge.ask("reconcile")
     assert side.bridge.ask("tick")

@@ -43,8 +43,14 @@ MOST_WAITING = 200
 #: Lists of tickets that wait for a broker that does not answer; more are dropped, as they will be issued again.
 MOST_LISTS = 1_000
 
+#: Seconds between two signs of life of a station, and without one after which it gets no more tickets.
+ALIVE = 1.0
+SILENT = 3.0
+
 #: What `walk` says besides the station's own answers: it died meanwhile, it is not there, it is told to end.
 DIED, AWAY, ENDED = "died", "away", "ended"
+#: What a station that has no room answers, and what is said for one that gives no sign of life.
+NO_ROOM = "no_room"
 
 
 class _Answer:
@@ -73,10 +79,17 @@ class _Child:
             start_new_session=True,
         )
         self.ready = False
+        #: When it gave its last sign of life, if it gives any.
+        self.alive: float | None = None
         self._grace = grace
         # What is to be said goes through a queue that a signal handler may put something into at any moment.
         self.outbox: SimpleQueue[bytes | None] = SimpleQueue()
         threading.Thread(target=self._write, name="station-writer", daemon=True).start()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it gives no sign of life: somebody stopped it, or its loop is blocked."""
+        return self.alive is not None and time.monotonic() - self.alive > SILENT
 
     def say(self, words: Mapping[str, Any]) -> None:
         """One line to the station."""
@@ -178,6 +191,8 @@ class Bridge:
                 return ENDED
             if child is None or child is not self._child:
                 return AWAY
+            if child.is_silent:
+                return NO_ROOM
             number = next(self._numbers)
             self._open[number] = answer
         child.say({"do": "ticket", "id": number, "run": run, "shard": shard})
@@ -316,6 +331,8 @@ class Bridge:
             match msgspec.json.decode(line):
                 case {"say": "ready"}:
                     child.ready = True
+                case {"say": "alive"}:
+                    child.alive = time.monotonic()
                 case {"say": "done", "id": int(number), "why": str(why)}:
                     self._answer(number, why)
                 case {"say": "tickets", "tickets": list(tickets)}:

@@ -18,6 +18,7 @@ import msgspec
 import gossamer
 from gossamer import owners
 from gossamer.catalog import Catalog
+from gossamer.cluster.bridge import NO_ROOM
 from gossamer.cluster.careful import Solo
 from gossamer.cluster.conductor import Conductor
 from gossamer.cluster.slices import AFTER_TROUBLE, Cast, Slice
@@ -110,14 +111,14 @@ class Station:
         if self._ending:
             return "ended"
         if self._is_cut_off():
-            return "no_room"
+            return NO_ROOM
         try:
             if shard == CONDUCTOR:
                 return await self._conduct(run)
             if (run, shard) in self._slices:
                 return "taken"
             if not await self._has_room():
-                return "no_room"
+                return NO_ROOM
             self._taking += 1
             try:
                 piece = await self._take(run, shard)
@@ -126,7 +127,7 @@ class Station:
             return "taken" if piece is None else await self._walk(piece)
         except StoreError as why:
             log.warning("station.store", why=str(why))
-            return "no_room"
+            return NO_ROOM
 
     def _is_cut_off(self) -> bool:
         """Whether the store is silent: a ticket that we keep is one that somebody does not get who could use it."""

@@ -13,6 +13,7 @@ from typing import IO, Any
 import msgspec
 
 from gossamer import redaction, runs, settings, telemetry
+from gossamer.cluster.bridge import ALIVE
 from gossamer.cluster.station import Station, Worker
 from gossamer.errors import GossamerError, StoreError
 from gossamer.events import Events
@@ -46,13 +47,21 @@ async def run(worker: Worker, out: IO[str]) -> int:
         listening = asyncio.create_task(_listen(station, say), name="station-stdin")
         log.info("station.ready", store=opening.shown(read.place.store), pid=os.getpid())
         say({"say": "ready"})
+        beside = (listening, keeping, asyncio.create_task(_live(say), name="alive"))
         try:
             await station.work()
         finally:
-            listening.cancel()
-            keeping.cancel()
-            await asyncio.gather(listening, keeping, return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
         return station.code
+
+
+async def _live(say: Callable[[dict[str, Any]], None]) -> None:
+    """Give signs of life: who gives none gets no tickets that others could use."""
+    while True:
+        say({"say": "alive"})
+        await asyncio.sleep(ALIVE)
 
 
 def _speak(read: Settings, events: Events) -> None:
