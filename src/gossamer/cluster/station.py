@@ -115,8 +115,8 @@ class Station:
         try:
             if shard == CONDUCTOR:
                 return await self._conduct(run)
-            if (run, shard) in self._slices:
-                return "taken"
+            if (held := self._slices.get((run, shard))) is not None:
+                return _kept(held)
             if not await self._has_room():
                 return NO_ROOM
             self._taking += 1
@@ -153,8 +153,8 @@ class Station:
         return not self._ending
 
     async def _conduct(self, run: int) -> str:
-        if run in self._conductors:
-            return "taken"
+        if (held := self._conductors.get(run)) is not None:
+            return _kept(held)
         asked = time.monotonic()
         with self._waiting_for_store():
             taken = await self._store.take(run, CONDUCTOR, owners.me(), self._place.lease, self._place.poison_kills)
@@ -446,3 +446,8 @@ class Station:
             each["flying"] += piece.engine.frontier.flying
             each["rate"] = round(each["rate"] + piece.engine.progress.rate, 2)
         return told
+
+
+def _kept(held: Slice | Conductor) -> str:
+    """What becomes of a ticket for what is ours: nothing, unless we slept past the lease, and are about to notice."""
+    return "taken" if held.tenure.holds else NO_ROOM
