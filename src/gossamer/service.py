@@ -291,13 +291,13 @@ async def _greet(service: Service, door: socket.socket, say: Callable[[str], Non
     names = ", ".join(list(service.catalog.scrapers)[:5]) + (" ..." if len(service.catalog.scrapers) > 5 else "")
     count = len(service.catalog.scrapers)
     found = f"{count} scraper{'' if count == 1 else 's'}: {names}" if count else "no scrapers yet"
+    token = await service.accounts.first_token(ITSELF)  # before the address: who is told it may come at once
     say(f"Gossamer serves {opening.shown(place.store)} at {scheme}://{host}:{port}  ({found})")
     for broken in service.catalog.broken:
         say(f"  cannot be used: {broken.told}")
     if not count:
         say('  put a scraper file in this folder, list some in gossamer.toml (scrapers = ["quotes.py"]), or try --demo')
     gossamer, store = terminal.program(), terminal.store_option(place.store)
-    token = await service.accounts.first_token(ITSELF)
     if token is not None:
         say(f"\n  Your admin token, shown once:  {token}\n")
         say("  Log in to the dashboard with it, or send it as `Authorization: Bearer ...`.")

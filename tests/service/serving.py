@@ -61,9 +61,10 @@ class Served:
             self.told = home.read_text()
             if " at http" in self.told and "\n" in self.told.split(" at http", 1)[1]:
                 self.url = "http" + self.told.split(" at http", 1)[1].split()[0]
-                if "shown once:" in self.told:
-                    self.token = self.told.split("shown once:", 1)[1].split()[0]
                 if self._answers():
+                    self.told = home.read_text()
+                    if "shown once:" in self.told:
+                        self.token = self.told.split("shown once:", 1)[1].split()[0]
                     return
             if self._process.poll() is not None:
                 raise AssertionError(f"gossamer serve ended: {self.told}")
