@@ -35,6 +35,7 @@ from gossamer.cluster.bridge import AWAY, ENDED, NO_ROOM, Bridge, Ticket
 from gossamer.errors import ConfigError, StoreError
 from gossamer.settings import IN_FILE, PREFIX, Place, Settings
 from gossamer.storage.naming import passwords, shown
+from gossamer.values import CONDUCTOR
 
 #: Where tickets wait, and where the questions of beat do.
 QUEUE, BEAT = "gossamer", "gossamer.beat"
@@ -69,6 +70,9 @@ def broker_of(place: Place) -> str:
     scheme, _, rest = place.broker.partition("://")
     if scheme.lower() not in _SCHEMES or not rest:
         raise ConfigError(f"the broker is none of {', '.join(f'{each}://' for each in _SCHEMES)}: {_HINT}")
+    database = rest.partition("?")[0].partition("/")[2]
+    if scheme.lower() in _REDIS and database and not (database.isascii() and database.isdigit()):
+        raise ConfigError(f"a database of Redis is a number, and that of the broker is none: {_HINT}")
     return place.broker
 
 
@@ -364,9 +368,12 @@ signals.setup_logging.connect(_log_as_gossamer)
 
 def _walk(task: Any, run: int, shard: int) -> str:
     """Have the station walk a shard of a run, until it is done with it or others are to have a turn."""
-    why = _process.station().walk(run, shard)
+    if not (0 < run < 1 << 63 and CONDUCTOR <= shard < 1 << 31):
+        return "none"
+    station = _process.station()
+    why = station.walk(run, shard)
     if why in (NO_ROOM, AWAY, ENDED):
-        if why == NO_ROOM:
+        if why != AWAY and not station.ending:  # the station may end without its worker, to be started anew
             time.sleep(LATER)
         rank = (task.request.delivery_info or {}).get("priority")
         with suppress(StoreError):  # then it is issued again, later
@@ -395,12 +402,19 @@ def _offer(sender: Any, **_: Any) -> None:
 class Listener(Consumer):  # type: ignore[misc]
     """Outlives a message that is none: Redis gives out whatever somebody put into a queue, and it fits no envelope."""
 
+    UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)
     connection_errors: tuple[type[Exception], ...]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         # As after a lost connection, it is listened to anew. What could not be read is gone by then.
-        self.connection_errors = (*self.connection_errors, ValueError, LookupError, TypeError, AttributeError)
+        self.connection_errors = (*self.connection_errors, *self.UNREADABLE)
+
+    def on_connection_error_before_connected(self, exc: Exception) -> None:
+        """Nothing was read yet: then it is the broker's URL, or a defect, and trying again does not help."""
+        if isinstance(exc, self.UNREADABLE):
+            raise exc
+        super().on_connection_error_before_connected(exc)
 
 
 class Ticker(Scheduler):  # type: ignore[misc]

@@ -57,12 +57,13 @@ async def test_a_broker_that_is_away_is_told_of_until_it_is_back(url: str) -> No
         published.extend(tickets)
 
     async with PostgresStore(url) as store, PostgresDesk(url) as desk:
-        dispatcher = Dispatcher(store, desk, publish, 0.5)
+        dispatcher = Dispatcher(store, desk, publish, 30.0)
         service = Service(settings.read({"store": url}), desk, Path(), dispatcher)
         await offered(store, *apart(1))
         await store.beat("here:1", 1, time.time(), '{"kind":"worker"}')
         looking = asyncio.ensure_future(dispatcher.run())
         await _until(lambda: service.trouble)
+        await asyncio.sleep(2.5)  # it looked again, and there was no new ticket
         found = await metrics.health(desk, service.trouble)
         assert (found.ready, found.checks["dispatcher"].told) == (False, "no broker answers at redis://nowhere")
         away = False

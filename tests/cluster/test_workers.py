@@ -338,6 +338,7 @@ def test_what_is_missing_is_one_sentence(gossamer: Cli) -> None:
     [
         ([], {"GOSSAMER_STORE": "a.db"}, "workers share a PostgreSQL store"),
         ([], {"GOSSAMER_BROKER": "kafka://me:geheim77@h"}, "the broker is none of redis://"),
+        ([], {"GOSSAMER_BROKER": "redis://:geheim77@127.0.0.1:1/abc"}, "a database of Redis is a number"),
         (["--pool", "prefork"], {}, "--pool 'prefork' cannot be used"),
         (["--concurrency", "0"], {}, "--concurrency '0' cannot be used"),
         (["--concurrency", "9999"], {}, "--concurrency 9,999 cannot be used"),

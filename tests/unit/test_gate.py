@@ -399,15 +399,49 @@ def test_a_host_that_others_asked_meanwhile_keeps_their_promise_and_ours(store: 
         gate = Gate(opened)
         hosts = ("a.org", "b.org", "c.org")
         theirs, ours, apart = [await gate.door(host, ScraperConfig(rate="none")) for host in hosts]
+        ours.hold(600, "Retry-After: 600 s")  # heard, but not written down
+        theirs.hold(0.001, "a moment")
         for door in (theirs, ours):
             gate.doubt(urls.shard(door.host))
-        ours.hold(600, "Retry-After: 600 s")  # heard, but not written down
+        await asyncio.sleep(0.01)
         until = time.time() + 300
         await opened.remember([SourceNote(host, time.time(), until, why="Retry-After: 300 s") for host in hosts])
         assert wait(theirs) == 0
         assert [await gate.door(host, ScraperConfig(rate="none")) for host in hosts] == [theirs, ours, apart]
         assert [round(wait(door), -1) for door in (theirs, ours, apart)] == [300, 600, 0]
         assert (theirs.why, ours.why) == ("Retry-After: 300 s", "Retry-After: 600 s")
+
+    _with_store(store, work)
+
+
+def test_what_is_in_doubt_is_not_told_over_what_others_told(store: str) -> None:
+    async def work(opened: SqliteStore) -> None:
+        gate = Gate(opened)
+        door = await gate.door("a.org", ScraperConfig(rate="10/s"))
+        door.enter(time.monotonic())
+        door.leave()
+        shard = urls.shard("a.org")
+        gate.doubt(shard)  # somebody else has it now, and is told to wait
+        held = SourceNote("a.org", time.time(), time.time() + 600, why="Retry-After: 600 s")
+        await opened.remember([held])
+        assert (gate.notes(), gate.notes_of(shard)) == ([], [])
+        assert await gate.door("a.org", ScraperConfig(rate="10/s")) is door
+        assert [round(note.ready_at - time.time(), -1) for note in gate.notes()] == [600]
+
+    _with_store(store, work)
+
+
+def test_a_host_that_holds_nothing_up_is_forgotten_and_then_remembered_by_what_others_told(store: str) -> None:
+    async def work(opened: SqliteStore) -> None:
+        gate = Gate(opened)
+        door = await gate.door("a.org", ScraperConfig(rate="10/min"))
+        gate.doubt(urls.shard("a.org"))
+        assert (gate.known("a.org"), list(gate.doors_of(urls.shard("a.org")))) == (None, [])
+        # They may ask it ten times as often as we: so we wait longer after they did.
+        await opened.remember([SourceNote("a.org", time.time() - 1, time.time() - 0.9)])
+        again = await gate.door("a.org", ScraperConfig(rate="10/min"))
+        assert again is not door
+        assert wait(again) == pytest.approx(5, abs=0.5)
 
     _with_store(store, work)
 

@@ -203,7 +203,7 @@ class Bridge:
         """Have the station do something that has no answer: `reconcile`, `tick`. Returns whether it was told."""
         self.start()
         child = self._ready_child()
-        if child is None or self._ending or child.outbox.qsize() > MOST_WAITING:
+        if child is None or self._ending or child.is_silent or child.outbox.qsize() > MOST_WAITING:
             return False
         child.say({"do": what})
         return True
@@ -213,6 +213,11 @@ class Bridge:
         """The station's process, while it lives."""
         child = self._child
         return child.process.pid if child is not None and child.process.returncode is None else None
+
+    @property
+    def ending(self) -> bool:
+        """Whether no more tickets are taken here."""
+        return self._ending
 
     @property
     def ready(self) -> bool:

@@ -18,6 +18,8 @@ from gossamer.telemetry import log
 
 #: Seconds between two looks, unless somebody says that there is something new.
 LOOK = 1.0
+#: Tickets that wait for a broker that is away; more are issued again some time.
+MOST = 10_000
 #: Seconds without a heartbeat after which a worker is taken for dead.
 DEAD = 30.0
 
@@ -40,6 +42,8 @@ class Dispatcher:
         self._publish = publish
         self._lease = lease
         self._look = asyncio.Event()
+        #: Tickets that were issued, and that the broker did not take yet.
+        self._unsent: list[Ticket] = []
         #: Why nothing can be carried to workers just now; "" if it can.
         self.trouble = ""
 
@@ -68,9 +72,11 @@ class Dispatcher:
         workers = await self._desk.row(_WORKERS, age=DEAD)
         if workers is None or not workers[0]:
             return
-        tickets = await self._store.reconcile(self._lease)
-        if tickets:
-            await asyncio.to_thread(self._publish, tickets)
+        issued = await self._store.reconcile(self._lease)
+        self._unsent = list(dict.fromkeys([*self._unsent, *issued]))[:MOST]
+        if self._unsent:
+            await asyncio.to_thread(self._publish, self._unsent)
+            self._unsent = []
 
     async def _decide(self) -> None:
         for run_id, wanted in await self._desk.rows(_WISHES):

@@ -6,6 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 
 import structlog
 
@@ -117,6 +118,10 @@ class Slice:
             except Exception as error:  # noqa: BLE001 - one shard's trouble is not that of others
                 log.error("slice.failed", shard=self.lease.shard, exc_info=error)
                 reason, self._rest = "failed", AFTER_TROUBLE
+            if reason == "cut_off":
+                # It may have been renewed in the same moment: then it is ours, and nobody walks it.
+                with suppress(StoreError):
+                    await self._store.give_back(self.lease)
             if reason in ("cut_off", "lost"):
                 return "lost"
             # Whoever conducts it is about to end it; or somebody paused its hosts, and may say that they go on.
@@ -176,10 +181,8 @@ class Slice:
 
     async def _give_back(self) -> None:
         """Remember how its hosts stand, for whoever asks them next, and give the lease back."""
-        wall, now = time.time(), time.monotonic()
-        notes = [door.note(wall, now) for door in self._parts.gate.doors_of(self.lease.shard) if door.hits]
         try:
-            if notes:
+            if notes := self._parts.gate.notes_of(self.lease.shard):
                 await self._store.remember(notes)
             await self._store.give_back(self.lease, self._rest)
         except StoreError as why:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from contextlib import AsyncExitStack, suppress
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -30,11 +30,13 @@ from gossamer.scheduler import Scheduler
 from gossamer.settings import Settings
 from gossamer.storage import opening
 from gossamer.storage.desk import Desk
-from gossamer.storage.shared import Shared, Ticket
+from gossamer.storage.shared import Shared, Taken, Ticket
 from gossamer.storage.store import MANY
 from gossamer.telemetry import log
 from gossamer.values import CONDUCTOR, Run, RunState
 from gossamer.vitals import Vitals
+
+T = TypeVar("T")
 
 #: Seconds between two looks at what people want, and two words to the store that we live: at work, and idle.
 LOOK = 1.0
@@ -119,28 +121,36 @@ class Station:
                 return _kept(held)
             if not await self._has_room():
                 return NO_ROOM
-            self._taking += 1
-            try:
-                piece = await self._take(run, shard)
-            finally:
-                self._taking -= 1
+            if (held := self._slices.get((run, shard))) is not None:
+                return _kept(held)
+            piece = await self._take(run, shard)
             return "taken" if piece is None else await self._walk(piece)
         except StoreError as why:
             log.warning("station.store", why=str(why))
+            await asyncio.sleep(AFTER_TROUBLE)
             return NO_ROOM
 
     def _is_cut_off(self) -> bool:
         """Whether the store is silent: a ticket that we keep is one that somebody does not get who could use it."""
         return bool(self._asking) and time.monotonic() - min(self._asking) > SILENT
 
-    @contextmanager
-    def _waiting_for_store(self) -> Iterator[None]:
+    async def _answered(self, question: Awaitable[T]) -> T:
+        """What the store answers; until then it is known that it did not."""
         since = time.monotonic()
         self._asking.append(since)
         try:
-            yield
+            return await question
         finally:
             self._asking.remove(since)
+
+    async def _lease(self, run: int, shard: int) -> Taken | None:
+        """Lease a shard, or a run to be conducted, if it can be had. Whoever ends waits for it."""
+        self._taking += 1
+        try:
+            place = self._place
+            return await self._answered(self._store.take(run, shard, owners.me(), place.lease, place.poison_kills))
+        finally:
+            self._taking -= 1
 
     async def _has_room(self) -> bool:
         """Whether one more shard may be walked, now or in a moment: a ticket that goes round costs something."""
@@ -156,8 +166,7 @@ class Station:
         if (held := self._conductors.get(run)) is not None:
             return _kept(held)
         asked = time.monotonic()
-        with self._waiting_for_store():
-            taken = await self._store.take(run, CONDUCTOR, owners.me(), self._place.lease, self._place.poison_kills)
+        taken = await self._lease(run, CONDUCTOR)
         if taken is None:
             return "taken"
         conductor = Conductor(self._parts, self._store, self._place, taken, asked=asked, issue=self._issue_soon)
@@ -173,17 +182,17 @@ class Station:
             how = await conductor.conduct()
             log.info("conductor.over", run=run, how=how)
         finally:
-            self._conductors.pop(run, None)
+            if self._conductors.get(run) is conductor:
+                del self._conductors[run]
             self._drop_cast(run)
 
     async def _take(self, run: int, shard: int) -> Slice | None:
         """The slice of a shard that is ours from now on; None if it cannot be had."""
         asked = time.monotonic()
-        with self._waiting_for_store():
-            taken = await self._store.take(run, shard, owners.me(), self._place.lease, self._place.poison_kills)
+        taken = await self._lease(run, shard)
         if taken is None:
             return None
-        if not any(held == shard for _, held in self._slices):
+        if not any(held == shard and piece.tenure.holds for (_, held), piece in self._slices.items()):
             self._parts.gate.doubt(shard)
         piece = Slice(
             self._parts,
@@ -213,7 +222,8 @@ class Station:
             with suppress(StoreError):
                 await self._store.give_back(piece.lease, AFTER_TROUBLE)
         finally:
-            self._slices.pop((run, shard), None)
+            if self._slices.get((run, shard)) is piece:
+                del self._slices[run, shard]
             self._drop_cast(run)
         if why == "yielded":
             self._issue_soon(run, [shard], at_once=True)
@@ -227,8 +237,10 @@ class Station:
         """What slices of a run share here. Raises GossamerError for a scraper that cannot be loaded."""
         known = self._casts.get(run.id)
         if known is None or known.options != run.options:
-            known = await asyncio.to_thread(Cast, run, self._place)
-            self._casts[run.id] = known
+            made = await asyncio.to_thread(Cast, run, self._place)
+            known = self._casts.get(run.id)  # another slice of it may have been faster: all share one
+            if known is None or known.options != run.options:
+                known = self._casts[run.id] = made
         if known.spread and self._parts.gate.shared is None:
             await self._share_pace(self._place.broker or "")
         return known
@@ -328,7 +340,7 @@ class Station:
 
     async def _finish(self) -> None:
         """Wait for what is being settled: the heartbeat goes on until it is."""
-        while self._slices or self._conductors or self._tasks:  # noqa: ASYNC110 - at the end, for moments
+        while self._slices or self._conductors or self._tasks or self._taking:  # noqa: ASYNC110 - at the end, for moments
             await asyncio.sleep(0.05)
         with suppress(StoreError):
             await self._store.depart(self._name)
@@ -355,20 +367,19 @@ class Station:
     async def _once(self, pulse: Pulse) -> None:
         self._tune(pulse)
         try:
-            with self._waiting_for_store():
-                await self._look()
+            await self._look()
         except StoreError as why:
             log.warning("station.store", why=str(why))
 
     async def _look(self) -> None:
         if self._slices or self._conductors:
-            await self._ordering.read()
-            await self._heed()
-            await self._adopt()
+            await self._answered(self._ordering.read())
+            await self._answered(self._heed())
+            await self._answered(self._adopt())
         if time.monotonic() - self._reconciled > max(5.0, self._place.lease / 3):
-            await self.reconcile()  # should whoever does it every second be dead
+            await self._answered(self.reconcile())  # should whoever does it every second be dead
         if time.monotonic() - self._beaten >= (BEAT if self._slices or self._conductors else IDLE_BEAT):
-            await self._beat()
+            await self._answered(self._beat())
 
     def _tune(self, pulse: Pulse) -> None:
         vital = pulse.take(len(self._slices), self._refused)

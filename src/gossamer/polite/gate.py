@@ -7,7 +7,8 @@ that may not be asked now says when it may be, and holds no worker until then.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -101,6 +102,10 @@ class Door:
     def state(self) -> str:
         """The breaker: "closed", "open" or "half_open"."""
         return self.breaker.state
+
+    def is_idle(self, now: float) -> bool:
+        """Whether it is as if the host had never been asked: nothing is under way, held or waited for."""
+        return self.open == 0 and self.next_at <= now and self.breaker.state == breaker.CLOSED
 
     @property
     def room(self) -> int:
@@ -290,6 +295,9 @@ class Door:
         # Asked in the future? Then the clock was set back since, and all that was promised is waited from now.
         wall = max(time.time(), note.last_hit)
         self.bucket.recall(note.interval, note.latency)
+        if note.last_hit:
+            self.bucket.was_asked(now - (wall - note.last_hit))
+            self.next_at = max(self.next_at, self.bucket.next_at)
         if note.crawl_delay > self.bucket.crawl_delay:
             self.bucket.obey(min(note.crawl_delay, self.max_crawl_delay))
         if note.breaker != breaker.CLOSED and self.breaker.state == breaker.CLOSED:
@@ -338,17 +346,19 @@ class Gate:
         #: A pace that is kept together with other processes, where hosts are spread over them.
         self.shared: Sharing | None = None
         #: Doors of hosts that others may have asked since we knew of them.
-        self._doubted: set[str] = set()
+        self._doubted: set[Door] = set()
+        #: Shard -> the doors of its hosts.
+        self._of_shard: defaultdict[int, set[Door]] = defaultdict(set)
 
     async def door(self, host: str, config: ScraperConfig) -> Door:
         """The door of a host, with what is remembered of it, no less polite than `config` asks."""
         key = self._key(host, config)
         door = self.doors.get(key) or await self._open(key, config)
-        if key in self._doubted:
+        if door in self._doubted:
             note = await self._store.source(key)
             if note:
                 door.recall(note)
-            self._doubted.discard(key)  # not before: nobody may ask it on what we knew alone
+            self._doubted.discard(door)  # not before: nobody may ask it on what we knew alone
         if key != host and host not in self._shared:
             await self._take_in(door, host)
             self._shared.add(host)
@@ -362,16 +372,26 @@ class Gate:
             door = self.doors.get(f"*.{urls.registered_domain(urls.hostname(f'http://{host}'))}")
         return door
 
-    def doors_of(self, shard: int) -> list[Door]:
+    def doors_of(self, shard: int) -> Collection[Door]:
         """The doors of a shard's hosts, as far as they were met."""
-        return [door for key, door in self.doors.items() if urls.shard(key.removeprefix("*.")) == shard]
+        return self._of_shard.get(shard, ())
 
     def doubt(self, shard: int) -> None:
         """Others may have asked the hosts of a shard since: what they were promised then holds, besides what we know.
 
-        Besides, for not all that we heard may have been written: a hold that was lost on its way still holds here.
+        Besides, for not all that we heard may have been written: a hold that was lost on its way still holds here. What
+        holds nothing up any more is forgotten.
         """
-        self._doubted |= {door.host for door in self.doors_of(shard)}
+        now = time.monotonic()
+        for door in list(self.doors_of(shard)):
+            if door in self._dirty or not door.is_idle(now):
+                self._doubted.add(door)
+                continue
+            del self.doors[door.host]
+            self._of_shard[shard].discard(door)
+            self._doubted.discard(door)
+            if door.host.startswith("*."):  # whoever shares the next one brings along what was promised to it
+                self._shared = {host for host in self._shared if urls.shard(host) != shard}
 
     def _key(self, host: str, config: ScraperConfig) -> str:
         """Who has a door: the host, or its domain if this run, or another one now, keeps the pace for domains."""
@@ -387,6 +407,7 @@ class Gate:
         door = self.doors.get(key)
         if door is None:
             door = self.doors[key] = Door(key, self._dirty, self._notices)
+            self._of_shard[urls.shard(key.removeprefix("*."))].add(door)
             door.suit(config)
             if note:
                 door.recall(note)
@@ -437,10 +458,18 @@ class Gate:
 
     def notes(self) -> list[SourceNote]:
         """What the store should remember: every host asked, held or learned of since the last call."""
+        return self._noted(self._dirty)
+
+    def notes_of(self, shard: int) -> list[SourceNote]:
+        """The same of all hosts of a shard that were asked: for whoever asks them next."""
+        return self._noted([door for door in self.doors_of(shard) if door.hits])
+
+    def _noted(self, doors: Collection[Door]) -> list[SourceNote]:
+        """What is in doubt is not told: others may know better."""
         wall, now = time.time(), time.monotonic()
-        notes = [door.note(wall, now) for door in self._dirty]
-        self._dirty.clear()
-        return notes
+        told = [door for door in doors if door not in self._doubted]
+        self._dirty.difference_update(told)
+        return [door.note(wall, now) for door in told]
 
     def notices(self) -> list[Notice]:
         """What happened since the last call that politeness depends on, in order."""

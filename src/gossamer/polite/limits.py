@@ -104,6 +104,11 @@ class Bucket:
         self._left_at = now
         self._keep_distance(now)
 
+    def was_asked(self, when: float) -> None:
+        """Somebody else asked the host then: we keep our distance to that, too."""
+        if when > self._left_at:
+            self.left(when)
+
     def _keep_distance(self, since: float) -> None:
         self._full_at = max(self._full_at, since + self.interval)
 

@@ -341,8 +341,8 @@ class PostgresStore(PostgresLeases):
             closed[_REASON] = [_word(reason) for reason in closed[_REASON]]
             logged = columns([rows.fetch_row(f) for f in batch.fetches], len(sql.FETCH))
             made = (found, closed, logged, _note_columns(notes))
-            async with self._items if _with_items(batch.outcomes) else contextlib.nullcontext():
-                return await self._write_again(lambda db: self._settle(db, lease, batch, made))
+            line = self._items if _with_items(batch.outcomes) else None
+            return await self._write_again(lambda db: self._settle(db, lease, batch, made), line)
 
     async def _settle(
         self, db: Connection, lease: Lease, batch: Batch, made: tuple[_Found, list[Any], list[Any], list[Any]]

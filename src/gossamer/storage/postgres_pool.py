@@ -239,14 +239,15 @@ class PostgresPool:
         task.add_done_callback(self._doing.discard)
         return task
 
-    async def _write_again(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _write_again(self, work: Callable[[Connection], Awaitable[T]], line: asyncio.Lock | None = None) -> T:
+        """Write; each try stands in `line`, but not while it waits for the next."""
         pool = self._open_pool  # closing waits for us, and has forgotten it by then
         patience = _Patience(self)
         began = time.monotonic()
         while True:
             attempt = _Attempt()
             try:
-                async with pool.acquire() as db:
+                async with line or contextlib.nullcontext(), pool.acquire() as db:
                     await _transaction(db, work, attempt)
             except FAILURES as error:
                 await patience.wait(error)

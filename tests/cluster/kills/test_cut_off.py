@@ -39,4 +39,5 @@ def test_others_go_on_with_what_it_walked_as_soon_as_its_leases_end(tmp_path: Pa
         run = stage.start()
         stage.until_pages(run, 60)
         wire.cut()
-        assert stage.check(run)["silence"] < stage.lease + 5.0
+        # Tickets that are lost come again after another lease: that would be twice as long, and more.
+        assert stage.check(run)["silence"] < 2 * stage.lease

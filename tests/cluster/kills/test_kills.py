@@ -44,6 +44,16 @@ def test_a_worker_sleeps_past_its_lease_and_comes_back(tmp_path: Path) -> None:
         stage.check(run)
 
 
+def test_the_only_worker_sleeps_past_its_lease_and_goes_on_at_once(tmp_path: Path) -> None:
+    """What it had is nobody's, and it does not keep itself from it."""
+    with Stage(tmp_path, lease=8.0) as stage:
+        stage.workers(1)
+        stage.beat()
+        run = stage.start()
+        faults.sleep_past_the_lease(stage, run)
+        assert stage.check(run)["silence"] < 2 * stage.lease
+
+
 def test_the_database_is_stopped_as_by_a_crash(tmp_path: Path) -> None:
     with Stage(tmp_path, own_postgres=True) as stage:
         stage.workers(2)
