@@ -38,7 +38,7 @@ RATE, PER_HOST = 20, 2
 #: would be 0.25 s; how fast to the millisecond is for the audit, by the times at which requests left.
 SLACK = 0.15
 #: Seconds that anything here may take.
-PATIENCE = 90.0
+PATIENCE = 150.0
 
 SCRAPER = '''
 """What the cluster walks: a graph of pages on each of some hosts."""
