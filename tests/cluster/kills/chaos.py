@@ -56,6 +56,17 @@ def row(fault: Callable[[Stage, int], None]) -> Callable[[], dict[str, float]]:
     return play
 
 
+def dispatcher() -> dict[str, float]:
+    """The service hands runs to workers instead of beat, and is killed."""
+    with tempfile.TemporaryDirectory(prefix="gossamer-chaos-") as folder:
+        stage = Stage(Path(folder), hosts=HOSTS, pages=PAGES, lease=LEASE, own_postgres=True)
+        with stage:
+            stage.workers(2)
+            run = stage.serve()
+            faults.kill_service(stage, run)
+            return stage.check(run)
+
+
 def poison() -> dict[str, float]:
     """A URL that ends every worker that walks it."""
     with tempfile.TemporaryDirectory(prefix="gossamer-chaos-") as folder:
@@ -84,6 +95,7 @@ def cut_off() -> dict[str, float]:
 #: Name -> what is done; returns figures.
 ROWS: dict[str, Callable[[], dict[str, float]]] = {
     **{name: row(fault) for name, fault in faults.FAULTS.items()},
+    "kill -9 of the service, then of a worker": dispatcher,
     "a worker cut off from PostgreSQL": cut_off,
     "a URL that kills its worker (1 given up)": poison,
 }

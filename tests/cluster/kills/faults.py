@@ -39,6 +39,13 @@ def kill_beat(stage: Stage, run: int) -> None:
     stage.kill_worker(1)
 
 
+def kill_service(stage: Stage, run: int) -> None:
+    """kill -9 of the service that dispatches, and later of a worker."""
+    stage.until_pages(run, EARLY)
+    stage.service.kill()
+    stage.kill_worker(1)
+
+
 def sleep_past_the_lease(stage: Stage, run: int) -> None:
     """SIGSTOP of a worker for longer than its lease, and back."""
     stage.until_pages(run, EARLY)

@@ -31,6 +31,7 @@ from typing import Any, Self
 from gossamer.testing import Hit
 from gossamer.testing.process import SiteProcess
 from tests.databases import Postgres, Redis, postgres
+from tests.service.serving import Served
 
 #: Requests a second to one host, and at the same time.
 RATE, PER_HOST = 20, 2
@@ -103,6 +104,7 @@ class Stage:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._beside: list[subprocess.Popen[bytes]] = []
         self._beat: subprocess.Popen[bytes] | None = None
+        self._served: Served | None = None
 
     # -- life --------------------------------------------------------------------------------------------------
 
@@ -127,6 +129,8 @@ class Stage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop_beat()
+        if self._served is not None:
+            self._served.kill()
         for number in range(len(self._processes)):
             self.kill_worker(number)
         for process in self._beside:
@@ -177,6 +181,18 @@ class Stage:
             self._beat.kill()
             self._beat.wait()
             self._beat = None
+
+    def serve(self) -> int:
+        """Start a service that hands runs to the workers, and have it start one: its number."""
+        self._served = Served(self.folder, "--cluster")
+        status, told = self._served.call("POST", "/api/runs", {"scraper": "graph"})
+        assert status == 202, told
+        return int(told["run"])
+
+    @property
+    def service(self) -> Served:
+        assert self._served is not None
+        return self._served
 
     def _begin(
         self, command: Sequence[str], log: str, environ: dict[str, str] | None = None
@@ -308,7 +324,7 @@ class Stage:
         for asked in hits.values():
             _check_pace(asked, self.rate)
             _check_together(asked)
-        assert "deadlock" not in self.told()
+        self._check_unhindered()
         silence = max(b.at - a.at for asked in hits.values() for a, b in pairwise(asked))
         last = max(hit.ended or hit.at for asked in hits.values() for hit in asked)
         return {
@@ -316,6 +332,13 @@ class Stage:
             "silence": round(silence, 2),
             "to_end": round(ended["ended"] - (last + time.time() - time.monotonic()), 2),
         }
+
+    def _check_unhindered(self) -> None:
+        """Nobody was in anybody's way, and no walk of a shard failed: a fault may not hide behind a lease that ends."""
+        assert self.rows("select deadlocks from pg_stat_database where datname = current_database()") == [["0"]]
+        for path in self.folder.glob("*.log"):
+            said = path.read_text("utf-8", "replace")
+            assert not [line for line in said.splitlines() if "Deadlock" in line or "slice.failed" in line], path.name
 
 
 def _check_pace(asked: Sequence[Hit], rate: int) -> None:

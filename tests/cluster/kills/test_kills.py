@@ -36,6 +36,15 @@ def test_all_workers_are_killed_and_new_ones_go_on(tmp_path: Path) -> None:
         stage.check(run)
 
 
+def test_the_service_that_dispatches_is_killed_and_a_worker_too(tmp_path: Path) -> None:
+    """Whoever is left looks for lost work too."""
+    with Stage(tmp_path) as stage:
+        stage.workers(2)
+        run = stage.serve()
+        faults.kill_service(stage, run)
+        assert stage.check(run)["silence"] < stage.lease + TAKEOVER
+
+
 def test_a_worker_sleeps_past_its_lease_and_comes_back(tmp_path: Path) -> None:
     with Stage(tmp_path) as stage:
         stage.workers(2)
