@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime
 
 _OFFSET = time.time() - time.monotonic()
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def now() -> float:
@@ -15,6 +16,11 @@ def now() -> float:
     clock be set back meanwhile, the wait must not become longer.
     """
     return _OFFSET + time.monotonic()
+
+
+def steady() -> float:
+    """Seconds that nobody can set, and that pass while the machine sleeps too: others do not sleep with it."""
+    return time.clock_gettime(_STEADY)
 
 
 def iso(stamp: float | None) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
+from gossamer import clock
 from gossamer.frontier import Frontier
 from gossamer.polite.gate import Gate
 from gossamer.storage.store import Batch, Settled, Store
@@ -161,7 +162,7 @@ class Settler:
         self._settling = outcomes
         if self._keep is not None:
             outcomes = list(await self._keep(outcomes))
-        asked = time.monotonic()
+        asked = clock.steady()
         settled = await self._store.settle(
             self._lease,
             Batch(

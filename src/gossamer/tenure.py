@@ -7,7 +7,8 @@ not renewed for four fifths of its time, and nothing is under way any more when 
 from __future__ import annotations
 
 import math
-import time
+
+from gossamer import clock
 
 #: Parts of a lease's time, since it was renewed: no new request leaves, and none may be under way.
 LAST_REQUEST = 0.8
@@ -21,10 +22,10 @@ class Tenure:
 
     def __init__(self, ttl: float = math.inf, asked: float | None = None) -> None:
         self.ttl = ttl
-        self._renewed = time.monotonic() if asked is None else asked
+        self._renewed = clock.steady() if asked is None else asked
 
     def renewed(self, asked: float) -> None:
-        """The lease was renewed by what was asked of the store at some time of `time.monotonic`."""
+        """The lease was renewed by what was asked of the store at some time of `clock.steady`."""
         self._renewed = max(self._renewed, asked)
 
     def end(self) -> None:
@@ -34,12 +35,12 @@ class Tenure:
     @property
     def holds(self) -> bool:
         """Whether a request may leave now."""
-        return time.monotonic() < self._renewed + LAST_REQUEST * self.ttl
+        return clock.steady() < self._renewed + LAST_REQUEST * self.ttl
 
     @property
     def left(self) -> float:
         """Seconds in which what is under way has to end."""
-        return max(0.0, self._renewed + LAST_ANSWER * self.ttl - time.monotonic())
+        return max(0.0, self._renewed + LAST_ANSWER * self.ttl - clock.steady())
 
 
 #: Of what nobody else can take.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 
+from gossamer import clock
 from gossamer.tenure import FOREVER, Tenure
 
 
@@ -15,7 +15,7 @@ def test_a_lease_that_is_renewed_in_time_holds() -> None:
 
 
 def test_nothing_is_asked_after_four_fifths_of_its_time_and_nothing_is_left_when_it_ends() -> None:
-    now = time.monotonic()
+    now = clock.steady()
     assert Tenure(10.0, now - 7.5).holds
     assert not Tenure(10.0, now - 8.1).holds
     assert Tenure(10.0, now - 8.1).left > 0
@@ -23,7 +23,7 @@ def test_nothing_is_asked_after_four_fifths_of_its_time_and_nothing_is_left_when
 
 
 def test_it_counts_from_before_the_question_was_sent_and_never_goes_back() -> None:
-    now = time.monotonic()
+    now = clock.steady()
     tenure = Tenure(10.0, now - 9.0)
     tenure.renewed(now - 1.0)
     assert tenure.holds

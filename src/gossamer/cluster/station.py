@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 import gossamer
-from gossamer import owners
+from gossamer import clock, owners
 from gossamer.catalog import Catalog
 from gossamer.cluster.bridge import NO_ROOM
 from gossamer.cluster.careful import Solo
@@ -165,7 +165,7 @@ class Station:
     async def _conduct(self, run: int) -> str:
         if (held := self._conductors.get(run)) is not None:
             return _kept(held)
-        asked = time.monotonic()
+        asked = clock.steady()
         taken = await self._lease(run, CONDUCTOR)
         if taken is None:
             return "taken"
@@ -188,7 +188,7 @@ class Station:
 
     async def _take(self, run: int, shard: int) -> Slice | None:
         """The slice of a shard that is ours from now on; None if it cannot be had."""
-        asked = time.monotonic()
+        asked = clock.steady()
         taken = await self._lease(run, shard)
         if taken is None:
             return None
@@ -352,7 +352,7 @@ class Station:
             held = self._holding()
             if not held:
                 continue
-            asked = time.monotonic()
+            asked = clock.steady()
             try:
                 kept = await self._store.renew([each.lease for each in held], self._place.lease)
             except StoreError as why:
