@@ -47,7 +47,7 @@ HIGHEST = 9
 #: Seconds between two questions of beat, after which one is out of date, and how many may wait for want of a worker.
 BEAT_EVERY, BEAT_EXPIRES, BEAT_MOST = 1.0, 10.0, 10
 #: Seconds before a ticket that a station has no room for is given to somebody else.
-LATER = 0.5
+LATER = 0.2
 #: `timeout` and other wrappers send a signal twice, at once; no person presses Ctrl-C that fast.
 ECHO = 0.1
 #: Seconds a broker has to accept a connection.
