@@ -21,8 +21,8 @@ _area = Area("store")
 
 #: Seconds that the server may take to answer.
 DEADLINE = 8.0
-#: The oldest PostgreSQL whose SQL is enough.
-OLDEST = 13
+#: The oldest PostgreSQL that all of this was tried on.
+OLDEST = 15
 #: Seconds by which the clocks may differ; and by which leases cannot be trusted any more.
 SKEW, LARGE_SKEW = 2.0, 15.0
 #: Connections that should be left for us.
@@ -110,7 +110,7 @@ def _age(store: str, server: Any) -> Finding:
     number, name, asleep, encoding, _, size, *_ = server
     place = f"PostgreSQL {name} lets us in at {naming.shown(store)}, which has {terminal.size(size)}"
     if number < OLDEST * 10_000:
-        return _area.problem("database", place, f"upgrade it: {OLDEST} is the oldest that is enough")
+        return _area.problem("database", place, f"upgrade it: {OLDEST} is the oldest that all of this was tried on")
     if encoding != "UTF8":
         return _area.problem("database", f"{place}, in {encoding}", "make another: createdb -E UTF8 -T template0 NAME")
     if asleep:
