@@ -41,7 +41,8 @@ chaos-cluster: $(VENV)/.installed-tests databases
 docs: $(VENV)/.installed-tests chromium databases
 	$(BIN)/python -m pytest tests/docs
 
-# What pages are rendered with. Tests that need it are skipped, saying so, where it cannot be had.
+# What pages are rendered with. Tests that need it are skipped, saying so, where it cannot be had. What Debian offers is
+# asked anew first: an old list names an old Chromium.
 chromium:
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
 		command -v $$name >/dev/null 2>&1 && exit 0; \
@@ -49,7 +50,7 @@ chromium:
 	get() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
 		echo "installing Chromium, to test rendering"; \
-		{ get || { apt-get update -qq && get; }; } >/dev/null 2>&1 && exit 0; \
+		{ apt-get update -qq; get; } >/dev/null 2>&1 && exit 0; \
 	fi; \
 	echo "there is no Chromium, and it cannot be installed from here: the tests of rendering will be skipped"
 
@@ -68,7 +69,7 @@ databases:
 			trap 'rm -f $$policy' EXIT; \
 			printf '#!/bin/sh\nexit 101\n' >$$policy && chmod 755 $$policy; \
 		fi; \
-		{ get || { apt-get update -qq && get; }; } >/dev/null 2>&1 && exit 0; \
+		{ apt-get update -qq; get; } >/dev/null 2>&1 && exit 0; \
 	fi; \
 	echo "these are missing and cannot be installed from here, their tests will be skipped: $$missing"
 
