@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.status import Status
 
 from gossamer import runs, terminal
-from gossamer.errors import ConfigError
 from gossamer.library import wait
 from gossamer.runs import Plan, Report
 from gossamer.settings import Place
@@ -34,15 +33,9 @@ Tell = Callable[[Plan, Report, None], None]
 def follow_on_cluster(plans: list[Plan], tell: Tell, *, as_json: bool) -> NoReturn:
     """Have workers walk plans, look on, and say how they ended. Ctrl-C leaves them at work."""
     place = plans[0].settings.place
-    if not opening.is_postgres(place.store):
-        raise ConfigError("workers share a postgresql:// store: give one with --store, or leave --cluster out")
-    try:
-        from gossamer import workers
-    except ImportError as error:
-        raise ConfigError(
-            f"the cluster is not installed (there is no {error.name}): pip install 'gossamer[cluster]'"
-        ) from None
-    publish = workers.publisher(place)
+    from gossamer.cluster import offering
+
+    publish = offering.publisher(place)
     reports = wait(_follow_all(plans, place, publish))
     code = 0
     for asked, report in zip(plans, reports, strict=True):

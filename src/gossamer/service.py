@@ -149,17 +149,10 @@ async def opened(
 
 async def _dispatcher(stack: AsyncExitStack, place: Place, desk: Desk) -> Dispatcher:
     """Who has work carried to workers. Raises ConfigError if there is no broker, or no store that they can share."""
+    from gossamer.cluster import offering
     from gossamer.cluster.dispatcher import Dispatcher
 
-    if not opening.is_postgres(place.store):
-        raise ConfigError("workers share a postgresql:// store: give one with --store, or leave --cluster out")
-    try:
-        from gossamer import workers
-    except ImportError as error:
-        raise ConfigError(
-            f"the cluster is not installed (there is no {error.name}): pip install 'gossamer[cluster]'"
-        ) from None
-    publish = workers.publisher(place)
+    publish = offering.publisher(place)
     store = await stack.enter_async_context(opening.working(place.store))
     return Dispatcher(cast("Shared", store), desk, publish, place.lease)
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import msgspec
 
+from gossamer.storage import opening
 from gossamer.storage.desk import Desk
+from tests import stores
+
+T = TypeVar("T")
 
 _RUN = """
 insert into run (id, scraper, ref, signature, params, options, reading, state, reason, created, via, cluster, priority,
@@ -26,6 +31,16 @@ _BEAT = """
 insert into worker (name, pid, started, at, data) values (:name, :pid, :started, :at, :data)
 on conflict (name) do update set at = excluded.at, data = excluded.data
 """
+
+
+def on(store: str, work: Callable[[Desk], Awaitable[T]]) -> T:
+    """Do something with the desk of a store."""
+
+    async def main() -> T:
+        async with opening.desk(store) as desk:
+            return await work(desk)
+
+    return stores.aside(main)
 
 
 async def add_run(desk: Desk, run: int, state: str = "running", **more: Any) -> None:

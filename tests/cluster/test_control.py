@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
 from gossamer import asking, registry
 from gossamer.errors import NotFound, NotPossible, Refused
-from gossamer.storage import opening
 from gossamer.storage.desk import Desk
 from gossamer.testing import Site
 from gossamer.trail import Asker
-from tests import stores
-from tests.cluster.staging import add_lease, add_requests, add_run
+from tests.cluster.staging import add_lease, add_requests, add_run, on
 from tests.conftest import Cli
 from tests.service.conftest import SCRAPERS, Served
 from tests.service.test_runner import ended, quotes, runner, scraper, start
 
-T = TypeVar("T")
-
 ANNA = Asker("anna", "api")
-
-
-@pytest.fixture(params=stores.KINDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty store of each kind."""
-    stores.choose(request.param)
-    yield stores.at(tmp_path / "store.db")
-    stores.choose(stores.USUAL)
-
-
-def on(store: str, work: Callable[[Desk], Awaitable[T]]) -> T:
-    async def main() -> T:
-        async with opening.desk(store) as desk:
-            return await work(desk)
-
-    return asyncio.run(main())
 
 
 async def state(desk: Desk, run: int = 1) -> tuple[Any, ...]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from gossamer.storage import opening
-from gossamer.storage.desk import Desk
 from tests import stores
-from tests.cluster.staging import beat, stage
+from tests.cluster.staging import beat, on, stage
 from tests.service.browsing import HOSTILE, PATIENCE, PHONE, Visitor, chromium
 from tests.service.serving import Served
 
 __all__ = ["chromium"]
-
-T = TypeVar("T")
 
 expect.set_options(timeout=PATIENCE)
 
@@ -44,14 +40,6 @@ def anna(chromium: Browser, served: Served) -> Iterator[Visitor]:
     yield made
     assert made.strange == []
     made.close()
-
-
-def on(store: str, work: Callable[[Desk], Awaitable[T]]) -> T:
-    async def main() -> T:
-        async with opening.desk(store) as desk:
-            return await work(desk)
-
-    return stores.aside(main)
 
 
 def test_the_page_tells_of_workers_and_runs_and_has_them_paused(store: str, anna: Visitor) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,29 +16,9 @@ from gossamer.errors import ConfigError
 from gossamer.live import Live
 from gossamer.storage import opening
 from gossamer.storage.desk import Desk
-from tests import stores
-from tests.cluster.staging import add_lease, add_requests, add_run, beat, stage
+from tests.cluster.staging import add_lease, add_requests, add_run, beat, on, stage
 from tests.conftest import Cli
 from tests.service.conftest import SCRAPERS, Served
-
-T = TypeVar("T")
-
-
-@pytest.fixture(params=stores.KINDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An empty store of each kind."""
-    stores.choose(request.param)
-    yield stores.at(tmp_path / "store.db")
-    stores.choose(stores.USUAL)
-
-
-def on(store: str, work: Callable[[Desk], Awaitable[T]]) -> T:
-    async def main() -> T:
-        async with opening.desk(store) as desk:
-            return await work(desk)
-
-    return asyncio.run(main())
-
 
 # -- the snapshot ------------------------------------------------------------------------------------------------
 

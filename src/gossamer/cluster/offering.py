@@ -11,6 +11,8 @@ import msgspec
 from gossamer import runs
 from gossamer.errors import ConfigError, StoreError
 from gossamer.runs import Plan
+from gossamer.settings import Place
+from gossamer.storage import opening
 from gossamer.storage.shared import Shared, Ticket
 from gossamer.telemetry import log
 from gossamer.values import CONDUCTOR, Run, RunState
@@ -28,6 +30,19 @@ class Look(msgspec.Struct, frozen=True):
     #: Shards that are being walked, and pages a second lately.
     walked: int
     rate: float
+
+
+def publisher(place: Place) -> Callable[[list[Ticket]], None]:
+    """Who gives tickets to the broker. Raises ConfigError where there is nothing that workers could share."""
+    if not opening.is_postgres(place.store):
+        raise ConfigError("workers share a postgresql:// store: give one with --store, or leave --cluster out")
+    try:
+        from gossamer import workers
+    except ImportError as error:
+        raise ConfigError(
+            f"the cluster is not installed (there is no {error.name}): pip install 'gossamer[cluster]'"
+        ) from None
+    return workers.publisher(place)
 
 
 async def offer(store: Shared, asked: Plan, publish: Callable[[list[Ticket]], None], lease: float) -> Run:
