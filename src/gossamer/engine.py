@@ -455,6 +455,9 @@ class Engine:
     async def _read(self, turn: Turn, response: Response, way: Way, session: Session) -> Outcome:
         """Hand the page to its handler."""
         request = turn.request
+        if request.depth == 0:
+            # Another part of the run may have been redirected here, after we looked where it is at home.
+            self._scope.start([request.url])
         facts = _facts(request, response)
         if response.unread:
             detail = f"its type {response.content_type or 'unknown'} is not one that is read"

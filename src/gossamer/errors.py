@@ -2,6 +2,7 @@
 
 GossamerError
 ├── ConfigError        the user must fix something: a URL, an option, a scraper, a file   (exit code 2)
+│   ├── ScraperAbsent      its file or module is not on this machine
 │   ├── NotFound           there is no such run, scraper, schedule ...
 │   ├── NotPossible        there is, but not in a state for what was asked
 │   │   └── AlreadyActive      the scraper has a run that waits or goes on
@@ -9,6 +10,7 @@ GossamerError
 │   │   └── TooManyTries       too many were not, lately: come back later
 │   └── Refused            who asks may not have that: it came over the network
 ├── StoreError         the durable memory cannot be used                                  (exit code 2)
+│   ├── StoreAway          it does not answer now, and may later; so is a broker's silence
 │   ├── StoreBusy          another process is working on this store
 │   ├── StoreTooNew        written by a newer Gossamer
 │   └── LeaseLost          somebody else took the run over; what we hold may not be settled
@@ -58,6 +60,10 @@ class ConfigError(GossamerError):
     reason = "config"
 
 
+class ScraperAbsent(ConfigError):
+    """The file or the module of a scraper is not on this machine; on another it may be."""
+
+
 class NotFound(ConfigError):
     """There is no such thing."""
 
@@ -105,6 +111,10 @@ class StoreError(GossamerError):
     """The store cannot be used."""
 
     reason = "store"
+
+
+class StoreAway(StoreError):
+    """The store, or the broker of a cluster, does not answer now: the same may work a little later."""
 
 
 class StoreBusy(StoreError):

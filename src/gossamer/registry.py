@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 
 import msgspec
 
-from gossamer.errors import ConfigError, GossamerError
+from gossamer.errors import ConfigError, GossamerError, ScraperAbsent
 from gossamer.plugins import parser, parsers
 from gossamer.scraper import Scraper
 from gossamer.telemetry import log
@@ -226,7 +226,7 @@ def load_all(ref: str) -> list[Found]:
 
 def _rule_file(path: Path) -> Found:
     if not path.is_file():
-        raise ConfigError(f"there is no file {path}: check the path")
+        raise ScraperAbsent(f"there is no file {path}: check the path")
     from gossamer.rulefile import scraper_from
 
     return Found(scraper_from(path), str(path.resolve()))
@@ -248,7 +248,7 @@ def _import_module(name: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
-            raise ConfigError(f"there is no module {error.name!r}: check the spelling of {name!r}") from None
+            raise ScraperAbsent(f"there is no module {error.name!r}: check the spelling of {name!r}") from None
         raise ConfigError(_blame(name, error)) from error
 
 
@@ -263,7 +263,7 @@ class _AsWritten(importlib.machinery.SourceFileLoader):
 
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise ConfigError(f"there is no file {path}: check the path")
+        raise ScraperAbsent(f"there is no file {path}: check the path")
     full = path.resolve()
     name = f"gossamer_scraper_{digest(str(full))[:8].replace('-', '_')}_{full.stem}"
     spec = importlib.util.spec_from_file_location(name, full, loader=_AsWritten(name, str(full)))

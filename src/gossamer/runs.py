@@ -330,7 +330,7 @@ def made(asked: Plan) -> Scraper:
         return asked.found.scraper(asked.params)
     except GossamerError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         name = asked.found.scraper.__name__
         raise ConfigError(f"{name} cannot be made: {type(error).__name__}: {error}") from error
 
@@ -496,9 +496,12 @@ def knobs_of(run: Run) -> dict[str, Any]:
     return {name: value for name, value in run.options.items() if name in settings.KNOBS}
 
 
-def plan_of(run: Run, store: str, **flags: Any) -> Plan:
-    """The plan of a run that a process walks beside others, from what stands in its row. Raises ConfigError."""
-    found = registry.load_all(run.ref)[0]
+def plan_of(run: Run, store: str, found: Found | None = None, **flags: Any) -> Plan:
+    """The plan of a run that a process walks beside others, from what stands in its row. Raises ConfigError.
+
+    `found` is its scraper, where it is not to be loaded from where the row says.
+    """
+    found = found or registry.load_all(run.ref)[0]
     given = {**knobs_of(run), "store": store, **flags}
     made = plan(found, run.params, given, run=run.id)
     if "handler_timeout" not in made.settings.origins:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
-from typing import Any
+import inspect
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator
+from functools import partial
+from typing import Any, TypeVar
 
 from gossamer import builtin, urls
-from gossamer.errors import ConfigError, ReadError
+from gossamer.errors import ConfigError, HandlerTimeout, ReadError
 from gossamer.fetch.ways import Ways
 from gossamer.reader import Watchdog
 from gossamer.scope import Scope
-from gossamer.scraper import Scraper, each
+from gossamer.scraper import Scraper, as_iterable, each
 from gossamer.storage.store import Store
 from gossamer.values import Lease, Request, Run
 
+T = TypeVar("T")
+
 #: Seconds that start() may take for one URL.
 START_LIMIT = 60.0
+#: Seconds for which start requests are gathered on a thread before they are taken over.
+AT_ONCE = 0.5
 #: Start requests after which Ctrl-C is heard.
 BREATH = 1_000
 #: Start requests written in one transaction: digests are spread evenly, so each transaction writes nearly
@@ -27,12 +34,38 @@ SEEDS = 50_000
 Start = tuple[Request, tuple[str, str] | None]
 
 
-async def restore(store: Store, run: Run, scraper: Scraper, scope: Scope, ways: Ways, *, trusted: bool) -> None:
-    """What seeding a run told of where it goes, told again from the store."""
-    # A run that fetches again what another one knew goes where that one went.
-    of = int(run.options.get("of", run.id))
-    scope.start(await store.roots(of, by_host=scope.kind != "prefix"))
-    for url in await store.given_hosts(of):
+async def roots(store: Store, run: Run, kind: str, hosts: Collection[str] | None = None) -> list[str]:
+    """What the scope of a run goes by: where it starts, and where that redirected to; all of it, or on some hosts."""
+    return [] if kind == "any" else await store.roots(_goes_as(run), by_host=kind != "prefix", hosts=hosts)
+
+
+async def given(store: Store, run: Run) -> list[str]:
+    """One start URL of each host that a run was given. When it is seeded, no more of them come."""
+    return await store.given_hosts(_goes_as(run))
+
+
+def _goes_as(run: Run) -> int:
+    """A run that fetches again what another one knew goes where that one went."""
+    return int(run.options.get("of", run.id))
+
+
+async def restore(
+    store: Store,
+    run: Run,
+    scraper: Scraper,
+    scope: Scope,
+    ways: Ways,
+    *,
+    trusted: bool,
+    hosts: Iterable[str] | None = None,
+) -> None:
+    """What seeding a run told of where it goes, told again from the store.
+
+    Who walks a part of it says which of the given `hosts` are there, and has told its scope already.
+    """
+    if hosts is None:
+        scope.start(await roots(store, run, scope.kind))
+    for url in await given(store, run) if hosts is None else hosts:
         ways.start(url, typed=trusted)
     for url, told in _logins(scraper):
         ways.start(url, told, typed=trusted)
@@ -50,9 +83,13 @@ async def seed(
     watchdog: Watchdog,
     *,
     trusted: bool,
+    apart: bool = False,
     stopped: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Put the start requests in, unless an earlier start of this run put in all of them."""
+    """Put the start requests in, unless an earlier start of this run put in all of them.
+
+    With `apart`, a start() that blocks does so on a thread of its own: others walk on this loop.
+    """
     if run.seeded:
         await restore(store, run, scraper, scope, ways, trusted=trusted)
         return
@@ -62,7 +99,7 @@ async def seed(
     batch: list[Request] = []
     some = False
     async with _Behind() as behind:
-        async for request, login in start_requests(scraper, watchdog):
+        async for request, login in start_requests(scraper, watchdog, apart=apart):
             scope.start([request.url])
             scope.count(urls.host(request.url))
             ways.start(request.url, login, typed=trusted)
@@ -101,11 +138,11 @@ class _Behind:
             await self._under_way
 
 
-async def start_requests(scraper: Scraper, watchdog: Watchdog) -> AsyncIterator[Start]:
+async def start_requests(scraper: Scraper, watchdog: Watchdog, *, apart: bool = False) -> AsyncIterator[Start]:
     """What a scraper begins with. Raises ConfigError, whatever its start() raised."""
     known: set[str] = set()
     try:
-        async for yielded in _watched_start(scraper, watchdog):
+        async for yielded in _start_apart(scraper) if apart else _watched_start(scraper, watchdog):
             for request, login in _begin_with(_start_request(yielded, scraper), scraper):
                 if request.handler not in known and request.handler not in builtin.HANDLERS:
                     scraper.handler(request.handler)
@@ -168,6 +205,40 @@ async def _watched_start(scraper: Scraper, watchdog: Watchdog) -> AsyncIterator[
         if value is over:
             return
         yield value
+
+
+async def _start_apart(scraper: Scraper) -> AsyncIterator[Any]:
+    """What start() yields, while others walk on this loop: a plain one is called on a thread."""
+    made = await _in_time(scraper.start)
+    if inspect.isawaitable(made) or isinstance(made, AsyncIterator) or made is None:
+        async for value in each(made):
+            yield value
+        return
+    values, over = as_iterable(made), False
+    while not over:
+        some, over = await _in_time(partial(_some, values))
+        for value in some:
+            yield value
+
+
+async def _in_time(call: Callable[[], T]) -> T:
+    """What a call on a thread gives. Raises HandlerTimeout; the thread itself nobody can end."""
+    try:
+        async with asyncio.timeout(START_LIMIT + AT_ONCE):
+            return await asyncio.to_thread(call)
+    except TimeoutError:
+        raise HandlerTimeout(f"start() blocked for longer than {START_LIMIT:g} s") from None
+
+
+def _some(values: Iterator[Any]) -> tuple[list[Any], bool]:
+    """What comes within a moment, and whether that was all."""
+    until = time.monotonic() + AT_ONCE
+    some: list[Any] = []
+    for value in values:
+        some.append(value)
+        if len(some) >= BREATH or time.monotonic() > until:
+            return some, False
+    return some, True
 
 
 def _start_request(yielded: Any, scraper: Scraper) -> Start:

@@ -177,6 +177,10 @@ async def test_roots_are_the_start_urls_and_what_they_redirected_to(store: Opene
         by_host = await s.roots(lease.run, by_host=True)
         assert sorted(url.split("/")[2] for url in by_host) == [HOST, "b.example:8443", "www.a.example"]
         assert sorted(url.split("/")[2] for url in await s.given_hosts(lease.run)) == [HOST, "b.example:8443"]
+        for each in (True, False):
+            found = await s.roots(lease.run, by_host=each, hosts=["b.example:8443", "nowhere.example"])
+            assert found == [B]
+            assert await s.roots(lease.run, by_host=each, hosts=[]) == []
         assert await s.given_hosts(4711) == []
         assert await s.roots(4711, by_host=True) == []
         assert await s.roots(4711, by_host=False) == []

@@ -19,6 +19,7 @@ import pytest
 from gossamer import owners, urls
 from gossamer.errors import LeaseLost, StoreBusy, StoreError, StoreTooNew
 from gossamer.storage import postgres_pool
+from gossamer.storage.migrations.upgrade import upgrade_postgres
 from gossamer.storage.postgres import PostgresStore
 from gossamer.storage.store import MANY, Batch, Draft, SourceNote
 from gossamer.values import Ending, Fetch, Item, Lease, Notice, Outcome, Request, Visit
@@ -414,6 +415,28 @@ async def test_an_empty_database_gets_its_tables_from_whoever_comes_first() -> N
 
 
 @played
+async def test_a_database_that_has_no_room_for_all_letters_is_refused() -> None:
+    server = databases.postgres()
+    server.sql("create database latin template template0 encoding 'LATIN1' locale 'C'")
+    try:
+        for ask in (PostgresStore(server.url("latin")).__aenter__, lambda: upgrade_postgres(server.url("latin"))):
+            with pytest.raises(StoreError, match=r"keeps text as LATIN1.*createdb -E UTF8"):
+                await ask()
+    finally:
+        server.sql("drop database latin")
+
+
+@played
+async def test_a_process_has_no_more_connections_than_it_may(url: str) -> None:
+    async with PostgresStore(url, most=3) as store, connected(url) as db:
+        run = await store.new_run(draft())
+        wants = [asyncio.create_task(store.run(run.id)) for _ in range(200)]
+        wants += [asyncio.create_task(store.remember([SourceNote(f"h{n}.example", 1.0, 2.0)])) for n in range(50)]
+        await asyncio.gather(*wants)
+        assert 1 <= await db.fetchval(MINE) <= 3
+
+
+@played
 async def test_another_form_is_refused(url: str) -> None:
     async with connected(url) as db:
         await db.execute("update alembic_version set version_num = '0004'")
@@ -523,6 +546,8 @@ async def test_one_huge_host_can_be_spread_over_shards(url: str) -> None:
 ROWS = 50_000
 #: Blocks that one statement may read; a table of so many rows has more than a thousand.
 BLOCKS = 600
+#: How many connections a store has to this database.
+MINE = "select count(*) from pg_stat_activity where application_name = 'gossamer' and datname = current_database()"
 #: What is asked once, or when all is idle, or is no query.
 SELDOM = re.compile(
     r"^\s*(begin|commit|rollback|set |explain|insert into run |with recursive|select min)|pg_|alembic", re.I
@@ -606,6 +631,8 @@ async def _walk(store: PostgresStore, a: Lease, b: Lease, here: str, there: str)
     await store.wake(a.run, 9.0, a.shard)
     await store.wake(a.run, 9.0)
     await store.roots(a.run, by_host=True)
+    for each in (True, False):
+        await store.roots(a.run, by_host=each, hosts=[here, there])
     await store.given_hosts(a.run)
     await store.run(a.run)
     await store.unfinished("same")

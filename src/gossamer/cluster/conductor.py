@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 
 import structlog
 
 from gossamer import judging, redaction, runs, seeding
 from gossamer.cluster.slices import Cast
 from gossamer.delivery import Deliveries
-from gossamer.errors import ConfigError, GossamerError, LeaseLost, StoreError
+from gossamer.errors import ConfigError, GossamerError, LeaseLost, ScraperAbsent, StoreError
 from gossamer.runs import Parts
 from gossamer.scope import Scope
 from gossamer.settings import Place, ScraperConfig
@@ -51,8 +52,10 @@ class Conductor:
         *,
         asked: float,
         issue: Callable[[int, Collection[int]], None],
+        hopeless: Callable[[int], Awaitable[bool]],
     ) -> None:
-        """`issue` is told of shards that have something to do."""
+        """`issue` is told of shards that have something to do. `hopeless` is asked about a run whose scraper is not on
+        this machine: whether it is on none."""
         self.lease = taken.lease
         self.tenure = Tenure(taken.lease.ttl, asked)
         self.since = time.time()
@@ -61,6 +64,7 @@ class Conductor:
         self._place = place
         self._crashes = taken.crashes
         self._issue = issue
+        self._hopeless = hopeless
         self._poked = asyncio.Event()
         self._leaving = False
         self._looked_for_work = 0.0
@@ -110,6 +114,9 @@ class Conductor:
         except (LeaseLost, StoreError):
             raise
         except GossamerError as why:
+            if isinstance(why, ScraperAbsent) and not await self._hopeless(run.id):
+                log.warning("run.left", why=f"{why}: it is left to workers that have it")
+                return "left"
             log.error("run.failed", why=str(why))
             return await self._fail(run, f"{why.reason}: {why}")
         except Exception as error:  # noqa: BLE001 - an author's mistake costs its own run, and no other
@@ -131,17 +138,36 @@ class Conductor:
             await store.promote()
             await judging.hold(store, self.lease, run, config)
             await sinks.start()
-            await self._seed(run, cast)
-            reason = await self._watch(run, config, sinks)
+            seeded = await self._seed(run, cast)
+            reason = await self._watch(run, config, sinks, seeded=seeded)
             if reason == "":
                 return "left"
             return await self._end(run, config, sinks, reason)
         finally:
             await sinks.aclose()
 
-    async def _seed(self, run: Run, cast: Cast) -> None:
+    async def _seed(self, run: Run, cast: Cast) -> bool:
+        """Put in what the run begins with. Returns whether that is all of it: somebody may not want it any more."""
         if run.seeded:
-            return
+            return True
+        unwanted = asyncio.Event()
+        heeding = asyncio.create_task(self._heed(run.id, unwanted))
+        try:
+            await self._seed_all(run, cast, lambda: self._leaving or unwanted.is_set())
+        finally:
+            heeding.cancel()
+        return not unwanted.is_set()
+
+    async def _heed(self, run_id: int, unwanted: asyncio.Event) -> None:
+        """Look whether somebody wants a run to end that has not begun: a start may take long."""
+        while True:
+            await asyncio.sleep(TICKETS)
+            with suppress(StoreError):  # whoever seeds notices that, too
+                standing = await self._store.standing(run_id)
+                if standing is not None and standing.wanted in _WISHES:
+                    return unwanted.set()
+
+    async def _seed_all(self, run: Run, cast: Cast, stopped: Callable[[], bool]) -> None:
         scope = Scope(cast.plan.settings.config, self._parts.gate.orders.budgets)
         ways = await runs.ways_of(self._parts, cast.plan, cast.scraper, run.id)
         await seeding.seed(
@@ -153,12 +179,13 @@ class Conductor:
             ways,
             self._parts.watchdog,
             trusted=cast.plan.trusted,
-            stopped=lambda: self._leaving,
+            apart=True,
+            stopped=stopped,
         )
 
     # -- while it is walked ------------------------------------------------------------------------------------
 
-    async def _watch(self, run: Run, config: ScraperConfig, sinks: Deliveries) -> str:
+    async def _watch(self, run: Run, config: ScraperConfig, sinks: Deliveries, *, seeded: bool) -> str:
         """Look on until the run has ended: why, or "" if somebody else is to look on."""
         stopping, since, pages = "", 0.0, run.pages
         while not self._leaving:
@@ -169,7 +196,7 @@ class Conductor:
                 pages = standing.pages
                 sinks.hear(())
             await self._count_time(at_least=CLOCK)
-            if not standing.waits:
+            if not standing.waits and seeded:
                 return "done"
             why = stopping or _reason_to_stop(standing, config)
             if why and not stopping:

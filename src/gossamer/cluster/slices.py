@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import math
+import socket
 import time
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import structlog
 
-from gossamer import runs, seeding
+from gossamer import registry, runs, seeding, urls
+from gossamer.catalog import Catalog
 from gossamer.cluster.careful import CarefulWalk, Solo
 from gossamer.engine import Engine
-from gossamer.errors import ConfigError, GossamerError, LeaseLost, StoreError
+from gossamer.errors import ConfigError, GossamerError, LeaseLost, ScraperAbsent, StoreAway, StoreError
 from gossamer.fetch.ways import Ways
 from gossamer.progress import Listener, Progress
 from gossamer.reader import Reader
+from gossamer.registry import Found
 from gossamer.runs import Parts
-from gossamer.scope import Scope
+from gossamer.scope import Home, Scope
 from gossamer.scraper import Scraper
 from gossamer.settings import Place
 from gossamer.storage.shared import Shared, Taken
@@ -30,33 +35,87 @@ from gossamer.values import Run
 LOOK = 0.25
 #: A shard that has nothing to do for longer than this, in seconds, is given back until it has.
 IDLE = 1.0
-#: Seconds that a shard rests whose walk failed.
-AFTER_TROUBLE = 5.0
+#: Seconds after which it is looked at again where a run is at home.
+HOME = 5.0
+#: Shards of a run whose cookies are remembered, besides those that are walked.
+MOST_WAYS = 256
+#: Seconds that a shard rests whose walk failed: at first, and at most.
+AFTER_TROUBLE, LONGEST_TROUBLE = 5.0, 300.0
+
+
+def _found(run: Run, place: Place) -> Found:
+    """The scraper of a run: from where whoever asked for the run has it, or by its name among those of this machine.
+
+    Raises ScraperAbsent if it is not here, and ConfigError if it cannot be loaded.
+    """
+    try:
+        return registry.load_all(run.ref)[0]
+    except ScraperAbsent as why:
+        known = Catalog(place.scrapers, Path.cwd()).get(run.scraper)
+        if known is None:
+            here = f"{socket.gethostname()} knows no scraper {run.scraper!r} either (in {Path.cwd()})"
+            raise ScraperAbsent(f"{why}; {here}") from None
+        return known
 
 
 class Cast:
     """What the slices of one run share in one process: the scraper, its settings, its sessions by shard."""
 
     def __init__(self, run: Run, place: Place) -> None:
-        """Raises GossamerError, whatever is wrong with the scraper's file."""
-        self.plan = runs.plan_of(run, place.store, archive=False)
+        """Raises GossamerError, whatever is wrong with the scraper's file; ScraperAbsent if there is none here."""
+        self.plan = runs.plan_of(run, place.store, _found(run, place), archive=False)
         if self.spread and not (place.broker or "").startswith(("redis://", "rediss://")):
             raise ConfigError("spread needs a Redis as broker, which keeps one pace for all workers: leave spread out")
         self.scraper: Scraper = runs.made(self.plan)
         #: What it was made of: a run that is resumed may have other options.
         self.options = run.options
         self._ways: dict[int, Ways] = {}
+        self._given: dict[int, list[str]] | None = None
+        self._home, self._home_until = Home(self.plan.settings.config.scope), 0.0
+        #: Shards whose walks failed here, and how often.
+        self._troubles: Counter[int] = Counter()
+
+    def trouble(self, shard: int) -> float:
+        """The walk of a shard failed: the seconds it rests, longer each time."""
+        self._troubles[shard] += 1
+        return min(LONGEST_TROUBLE, AFTER_TROUBLE * 2.0 ** min(10, self._troubles[shard] - 1))
 
     @property
     def spread(self) -> bool:
         """Whether its hosts are spread over shards."""
         return self.plan.settings.config.spread > 1
 
+    async def home(self, store: Shared, run: Run, shard: int) -> Home:
+        """Where the run starts. All of it is looked at now and then; what is in the shard always: a redirect may have
+        led there since."""
+        began = time.monotonic()
+        if began >= self._home_until:
+            self._home.widen(await seeding.roots(store, run, self._home.kind))
+            now = time.monotonic()
+            self._home_until = now + max(HOME, 20 * (now - began))
+        elif self._home.kind != "any":
+            here = await store.hosts(run.id, shard)
+            self._home.widen(await seeding.roots(store, run, self._home.kind, here))
+        return self._home
+
+    async def given(self, store: Shared, run: Run, shard: int) -> Sequence[str]:
+        """A start URL of each host of a shard that the run was given. They are known when a run is walked."""
+        if self._given is None:
+            found: dict[int, list[str]] = {}
+            for url in await seeding.given(store, run):
+                base = urls.shard(urls.host(url))
+                for n in range(self.plan.settings.config.spread):
+                    found.setdefault((base + n) % urls.SHARDS, []).append(url)
+            self._given = found
+        return self._given.get(shard, ())
+
     async def ways(self, parts: Parts, run: int, shard: int) -> Ways:
         """How requests go out: hosts of one shard keep their cookies as long as this process has the run."""
-        if shard not in self._ways:
-            self._ways[shard] = await runs.ways_of(parts, self.plan, self.scraper, run)
-        return self._ways[shard]
+        known = self._ways.pop(shard, None) or await runs.ways_of(parts, self.plan, self.scraper, run)
+        while len(self._ways) >= MOST_WAYS:
+            del self._ways[next(iter(self._ways))]  # that of the shard which was walked longest ago
+        self._ways[shard] = known
+        return known
 
 
 class Slice:
@@ -109,15 +168,15 @@ class Slice:
             except LeaseLost as why:
                 log.warning("slice.lost", shard=self.lease.shard, why=str(why))
                 return "lost"
-            except StoreError as why:
+            except StoreAway as why:
                 log.warning("slice.store", shard=self.lease.shard, why=str(why))
                 return "lost"
-            except GossamerError as why:
+            except GossamerError as why:  # also a store that refuses what is to be written: nobody died of it
                 log.error("slice.failed", shard=self.lease.shard, why=str(why))
-                reason, self._rest = "failed", AFTER_TROUBLE
+                reason, self._rest = "failed", cast.trouble(self.lease.shard)
             except Exception as error:  # noqa: BLE001 - one shard's trouble is not that of others
                 log.error("slice.failed", shard=self.lease.shard, exc_info=error)
-                reason, self._rest = "failed", AFTER_TROUBLE
+                reason, self._rest = "failed", cast.trouble(self.lease.shard)
             if reason == "cut_off":
                 # It may have been renewed in the same moment: then it is ours, and nobody walks it.
                 with suppress(StoreError):
@@ -136,7 +195,7 @@ class Slice:
             return "ended"
         config = cast.plan.settings.config
         ways = await cast.ways(self._parts, run.id, self.lease.shard)
-        scope = Scope(config, self._parts.gate.orders.budgets)
+        scope = Scope(config, self._parts.gate.orders.budgets, await cast.home(self._store, run, self.lease.shard))
         engine = Engine(
             store=self._store,
             gate=self._parts.gate,
@@ -156,7 +215,8 @@ class Slice:
         if self._taken.crashes:
             engine.careful = CarefulWalk(self._store, self._taken, engine, self._solo)
         engine.progress.listen(self._listeners(run.scraper))
-        await seeding.restore(self._store, run, cast.scraper, scope, ways, trusted=cast.plan.trusted)
+        hosts = await cast.given(self._store, run, self.lease.shard)
+        await seeding.restore(self._store, run, cast.scraper, scope, ways, trusted=cast.plan.trusted, hosts=hosts)
         self.engine = engine
         async with self._solo.among(engine):
             if self._stopped:

@@ -16,14 +16,14 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 import gossamer
-from gossamer import clock, owners
+from gossamer import clock, lists, owners
 from gossamer.catalog import Catalog
 from gossamer.cluster.bridge import NO_ROOM
 from gossamer.cluster.careful import Solo
 from gossamer.cluster.conductor import Conductor
 from gossamer.cluster.slices import AFTER_TROUBLE, Cast, Slice
 from gossamer.cluster.tuning import Pulse, Tuning, cores
-from gossamer.errors import GossamerError, LeaseLost, StoreError
+from gossamer.errors import GossamerError, LeaseLost, ScraperAbsent, StoreError
 from gossamer.ordering import Ordering
 from gossamer.runs import Parts
 from gossamer.scheduler import Scheduler
@@ -48,6 +48,8 @@ AGAIN = 75
 PATIENCE = 2.0
 #: Seconds that the store may take to answer before others are to do what tickets say.
 SILENT = 3.0
+#: Seconds after which a scraper that was not on this machine is looked for again.
+ABSENT = 30.0
 #: Seconds in which a shard is not asked about again for tickets: who looks for lost ones does so every second.
 QUIET = 1.0
 
@@ -91,6 +93,8 @@ class Station:
         self._tuning = Tuning(worker.concurrency, read.place.worker_memory, cores())
         #: Runs that only so many workers may walk, of which we are one.
         self._limited: set[int] = set()
+        #: Runs whose scraper is not on this machine, until when that is believed.
+        self._absent: dict[int, float] = {}
         #: Shards that are just being leased.
         self._taking = 0
         #: Since when the store was asked something that it has not answered yet.
@@ -112,7 +116,7 @@ class Station:
         """Do what a ticket says, if it can be done here. Returns why it is over with."""
         if self._ending:
             return "ended"
-        if self._is_cut_off():
+        if self._is_cut_off() or run in self._lacking():
             return NO_ROOM
         try:
             if shard == CONDUCTOR:
@@ -129,6 +133,18 @@ class Station:
             log.warning("station.store", why=str(why))
             await asyncio.sleep(AFTER_TROUBLE)
             return NO_ROOM
+
+    def _lacking(self) -> list[int]:
+        """Runs whose scraper was not on this machine, when it was last looked for: their tickets are for others."""
+        now = time.monotonic()
+        self._absent = {run: until for run, until in self._absent.items() if until > now}
+        return list(self._absent)
+
+    async def _is_hopeless(self, run: int) -> bool:
+        """Whether no worker that lives has the scraper of a run, for this one has not."""
+        self._absent[run] = time.monotonic() + ABSENT
+        await self._beat()
+        return all(run in each.data.get("lacks", ()) for each in await lists.living(self._desk))
 
     def _is_cut_off(self) -> bool:
         """Whether the store is silent: a ticket that we keep is one that somebody does not get who could use it."""
@@ -169,7 +185,15 @@ class Station:
         taken = await self._lease(run, CONDUCTOR)
         if taken is None:
             return "taken"
-        conductor = Conductor(self._parts, self._store, self._place, taken, asked=asked, issue=self._issue_soon)
+        conductor = Conductor(
+            self._parts,
+            self._store,
+            self._place,
+            taken,
+            asked=asked,
+            issue=self._issue_soon,
+            hopeless=self._is_hopeless,
+        )
         self._conductors[run] = conductor
         if self._ending:
             conductor.stop()
@@ -184,6 +208,8 @@ class Station:
         finally:
             if self._conductors.get(run) is conductor:
                 del self._conductors[run]
+            if run in self._absent:
+                self._issue_soon(run, [CONDUCTOR], at_once=True)
             self._drop_cast(run)
 
     async def _take(self, run: int, shard: int) -> Slice | None:
@@ -217,6 +243,12 @@ class Station:
             if found is None:
                 raise LeaseLost(f"run {run} is no more")
             why = await piece.walk(found, await self._cast(found))
+        except ScraperAbsent as error:
+            log.warning("slice.left", run=run, shard=shard, why=str(error))
+            self._absent[run] = time.monotonic() + ABSENT
+            why = NO_ROOM  # the ticket goes on to somebody who has it
+            with suppress(StoreError):
+                await self._store.give_back(piece.lease)
         except GossamerError as error:
             log.error("slice.failed", run=run, shard=shard, why=str(error))
             with suppress(StoreError):
@@ -439,6 +471,7 @@ class Station:
             "rate": round(rate, 2),
             "pages": pages,
             "runs": self._runs_told(),
+            "lacks": self._lacking(),
             **self._vital,
         }
         data = msgspec.json.encode(told).decode()

@@ -30,7 +30,7 @@ from gossamer.lists.of_leases import LeaseRow, leases
 from gossamer.lists.of_runs import RunDetail, RunRow, RunStart, run, runs
 from gossamer.lists.of_sources import RobotsVersion, SourceDetail, SourceRow, source, sources
 from gossamer.lists.of_urls import UrlRow, marked, urls
-from gossamer.lists.of_workers import WorkerRow, anybody_works, workers
+from gossamer.lists.of_workers import WorkerRow, anybody_works, living, workers
 from gossamer.lists.paging import MOST, USUAL, Listing
 from gossamer.lists.stories import Told, Why, why
 
@@ -78,6 +78,7 @@ __all__ = [
     "item",
     "items",
     "leases",
+    "living",
     "marked",
     "rejects",
     "run",

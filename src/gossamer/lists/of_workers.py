@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.storage.desk import Desk
+from gossamer.storage.desk import Desk, Reading
 
 #: Seconds without a heartbeat after which a worker is taken for dead, or heartbeats that it missed if they are rarer.
 SILENT = 10.0
@@ -33,13 +33,18 @@ class WorkerRow(msgspec.Struct, frozen=True):
     data: dict[str, Any]
 
 
-async def workers(desk: Desk) -> list[WorkerRow]:
+async def workers(desk: Reading) -> list[WorkerRow]:
     """Every worker that is remembered, the one that was heard last first."""
     now = time.time()
     found = [(*row[:4], object_of(row[4])) for row in await desk.rows(_WORKERS, n=MOST_WORKERS)]
     return [
         WorkerRow(name, pid, started, at, at > now - silent_after(data), data) for name, pid, started, at, data in found
     ]
+
+
+async def living(desk: Reading) -> list[WorkerRow]:
+    """The workers of a cluster that live."""
+    return [each for each in await workers(desk) if each.alive and each.data.get("kind") == "worker"]
 
 
 async def anybody_works(desk: Desk) -> bool:

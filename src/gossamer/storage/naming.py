@@ -14,6 +14,8 @@ _POSTGRES = ("postgresql://", "postgres://")
 #: Up to the last `@`: a password that was not quoted as it should be is hidden all the same.
 _LOGIN = re.compile(r"(?<=://)([^:@/?#]*):.*@", re.DOTALL)
 _IN_QUERY = re.compile(r"(?<=[?&])((?:ssl)?password=)[^&#]*", re.IGNORECASE)
+#: The beginning of a URL whose slashes somebody forgot.
+_HALF_URL = re.compile(r"(postgres(ql)?:(?!//)|sqlite:(?!///))", re.IGNORECASE)
 _STRANGE = re.compile(r"[^\w.-]+")
 
 
@@ -28,6 +30,10 @@ def is_postgres(store: str) -> bool:
 
 def path_of(store: str) -> str:
     """The file of a SQLite store: a path, or sqlite:///path. Raises ConfigError."""
+    if _HALF_URL.match(store):  # and it is told to nobody, for it may hold a password
+        raise ConfigError(
+            "the store looks like a URL, and is none: write postgresql://user:password@host/name, or sqlite:///path"
+        )
     if store.startswith("sqlite:///"):
         store = store.removeprefix("sqlite:///")
     elif "://" in store:

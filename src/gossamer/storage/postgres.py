@@ -300,9 +300,12 @@ class PostgresStore(PostgresLeases):
         found: int | None = await self._read(lambda db: db.fetchval(sql.LEVEL, run_id, shards, host))
         return found
 
-    async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
-        statement = sql.ROOTS_BY_HOST if by_host else sql.ROOTS
-        return [row[0] for row in await self._read(lambda db: db.fetch(statement, run_id))]
+    async def roots(self, run_id: int, *, by_host: bool, hosts: Collection[str] | None = None) -> list[str]:
+        if hosts is None:
+            asked: tuple[Any, ...] = (sql.ROOTS_BY_HOST if by_host else sql.ROOTS, run_id)
+        else:
+            asked = (sql.ROOTS_BY_HOST_OF_HOSTS if by_host else sql.ROOTS_OF_HOSTS, run_id, sorted(hosts))
+        return [row[0] for row in await self._read(lambda db: db.fetch(*asked))]
 
     async def given_hosts(self, run_id: int) -> list[str]:
         return [row[0] for row in await self._read(lambda db: db.fetch(sql.GIVEN_HOSTS, run_id))]

@@ -16,8 +16,9 @@ select state in ('pending', 'running') and (via <> 'cli' or cluster = 1) and $2:
 from run where id = $1
 """  # noqa: S608
 LIMITED = "select workers is not null from run where id = $1"
+# Not before all that it begins with is there: where a run may go is known by that.
 MAY_WALK = f"""
-select state = 'running' and cluster = 1 and wanted = '' and {_NOBODY_HAS_ALL}
+select state = 'running' and cluster = 1 and wanted = '' and seeded = 1 and {_NOBODY_HAS_ALL}
     and not exists (select 1 from lease where shard = $2 and until > {NOW} and owner is distinct from $3)
     and (workers is null or workers > (
         select count(distinct owner) from lease
@@ -82,8 +83,8 @@ update run set cluster = 1, options = case when state = 'running' and cluster = 
 where id = $1 and not exists (select 1 from lease where run_id = $1 and shard = -1 and until > {NOW})
 """  # noqa: S608
 ACTIVE = """
-select id, state, wanted from run where state = 'pending' and (via <> 'cli' or cluster = 1)
-union all select id, state, wanted from run where state = 'running' and cluster = 1
+select id, false from run where state = 'pending' and (via <> 'cli' or cluster = 1)
+union all select id, wanted = '' and seeded = 1 from run where state = 'running' and cluster = 1
 order by 1
 """
 # From shard to shard, without reading what lies between: one may have millions.
@@ -115,7 +116,7 @@ order by due.shard
 # Of the runs that are walked by workers, what waits in shards that one of them holds for another run.
 WANTING = f"""
 select run.id, held.shard, run.priority from run cross join unnest($1::int[]) as held (shard)
-where run.state = 'running' and run.cluster = 1 and run.wanted = ''
+where run.state = 'running' and run.cluster = 1 and run.wanted = '' and run.seeded = 1
     and (exists (select 1 from request where run_id = run.id and request.shard = held.shard and state = 0
             and not_before = 0)
         or exists (select 1 from request where run_id = run.id and request.shard = held.shard and state = 0

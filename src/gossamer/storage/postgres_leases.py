@@ -92,9 +92,9 @@ class PostgresLeases(PostgresItems):
             return found
 
         tickets: list[Ticket] = []
-        for run_id, state, wanted in await self._read(look):
+        for run_id, walked in await self._read(look):
             wanting = {CONDUCTOR}
-            if state == RunState.RUNNING and not wanted:
+            if walked:
                 wanting |= await self.ready(run_id)
             tickets += await self.issue(run_id, wanting, fresh)
             if len(tickets) >= MOST:

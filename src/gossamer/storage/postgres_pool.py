@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias, TypeVar
 import asyncpg
 
 from gossamer import redaction
-from gossamer.errors import LeaseLost, StoreError
+from gossamer.errors import LeaseLost, StoreAway, StoreError
 from gossamer.storage import naming, rows
 from gossamer.storage.migrations import upgrade as migrations
 from gossamer.telemetry import log
@@ -301,13 +301,20 @@ class PostgresPool:
         told = self._sentence(error)
         for secret in self._hidden:
             told = told.replace(secret, "***")
-        return StoreError(told)
+        return StoreAway(told) if is_transient(error) else StoreError(told)
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, asyncpg.PostgresError):
             return _server_sentence(self.shown, error)
         if isinstance(error, TimeoutError):
             return f"PostgreSQL at {self.shown} does not answer in time: check the network, then try again"
+        if isinstance(error, socket.gaierror):
+            return (
+                f"no machine is known by the name in {self.shown}: check it; a password with special characters has "
+                "them percent-encoded (@ is %40)"
+            )
+        if isinstance(error, ConnectionError) and "SSL" in str(error):
+            return f"PostgreSQL at {self.shown} speaks no TLS: leave sslmode out, or let the server have a certificate"
         if isinstance(error, OSError):
             why = error.strerror or type(error).__name__
             return f"no PostgreSQL answers at {self.shown} ({why}): start it, or check host and port"
@@ -355,8 +362,9 @@ def is_transient(error: BaseException) -> bool:
         return state in _TRANSIENT or state.startswith("08") or isinstance(error, asyncpg.InvalidCachedStatementError)
     if isinstance(error, asyncpg.InterfaceError):
         return any(word in str(error) for word in ("closed", "closing", "released"))
-    # Refused, reset, cut, not answered in time.
-    return isinstance(error, ConnectionError | TimeoutError | socket.gaierror | asyncpg.InternalClientError)
+    # Refused, reset, cut, not answered in time; a server that listens at a socket has none while it starts.
+    away = ConnectionError | TimeoutError | FileNotFoundError | socket.gaierror | asyncpg.InternalClientError
+    return isinstance(error, away)
 
 
 def _server_sentence(shown: str, error: asyncpg.PostgresError) -> str:

@@ -192,6 +192,12 @@ select one.url from each cross join lateral (
     select url from request where run_id = $1::bigint and depth = 0 and host = each.host limit 1
 ) as one
 """  # noqa: S608
+_ROOTS_OF_HOSTS = """
+select one.url from unnest($2::text[]) as each(host) cross join lateral (
+    select url from request where run_id = $1::bigint and depth = 0 and host = each.host limit {most}
+) as one
+"""
+ROOTS_OF_HOSTS, ROOTS_BY_HOST_OF_HOSTS = _ROOTS_OF_HOSTS.format(most=10_000), _ROOTS_OF_HOSTS.format(most=1)
 # Of a host with a million start URLs, one is enough to know that it was given.
 GIVEN_HOSTS = f"""{_EACH_ROOT}
 select one.url from each cross join lateral (

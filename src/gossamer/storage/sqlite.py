@@ -243,10 +243,10 @@ class SqliteStore(SqliteItems):
         found: int | None = await self._do(self._one, sql.LEVEL, run=run_id, host=host)
         return found
 
-    async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
+    async def roots(self, run_id: int, *, by_host: bool, hosts: Collection[str] | None = None) -> list[str]:
         statement = sql.ROOTS_BY_HOST if by_host else sql.ROOTS
         found: list[str] = msgspec.json.decode(await self._do(self._one, statement, run=run_id))
-        return found
+        return found if hosts is None else [url for url in found if urls.host(url) in hosts]
 
     async def given_hosts(self, run_id: int) -> list[str]:
         found: list[str] = msgspec.json.decode(await self._do(self._one, sql.GIVEN_HOSTS, run=run_id))

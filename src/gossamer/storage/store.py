@@ -367,8 +367,8 @@ class Store(Protocol):
     async def level(self, run_id: int, host: str, shard: int = WHOLE) -> int | None:
         """The least depth among a host's waiting requests, parked ones included; None if none waits."""
 
-    async def roots(self, run_id: int, *, by_host: bool) -> list[str]:
-        """The start URLs of a run and what they redirected to; one for each host if `by_host`."""
+    async def roots(self, run_id: int, *, by_host: bool, hosts: Collection[str] | None = None) -> list[str]:
+        """The start URLs of a run and what they redirected to; one for each host if `by_host`; of `hosts` only."""
 
     async def given_hosts(self, run_id: int) -> list[str]:
         """One start URL for each host that a run was given to start at; not those that redirects or pages led to."""

@@ -74,8 +74,14 @@ def upgrade(connection: Any, to: str = "head") -> None:
 async def form_of(db: asyncpg.Connection[Any], shown: str) -> str | None:
     """The migration a PostgreSQL database is at: None if nothing of ours is in it, BASE where none was applied yet.
 
-    `shown` is what to call it. Raises StoreError if it has tables of our names that are not ours.
+    `shown` is what to call it. Raises StoreError if it has tables of our names that are not ours, or is not in UTF-8.
     """
+    encoding = await db.fetchval("show server_encoding")
+    if encoding != "UTF8":
+        raise StoreError(
+            f"{shown} keeps text as {encoding}, which has no room for most of the world's letters: "
+            "make another database (createdb -E UTF8 -T template0 NAME)"
+        )
     wanted = ["alembic_version", *sorted(tables())]
     found = {str(row[0]) for row in await db.fetch(_VISIBLE, wanted)}
     if not found:
