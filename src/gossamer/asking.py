@@ -362,8 +362,10 @@ async def resume(desk: Desk, run_id: int, *, by: Asker) -> None:
 
 
 async def _may_go_on(writing: Writing, run_id: int, run: Mapping[str, Any]) -> None:
-    if run["state"] in ACTIVE and run["wanted"] == "pause":
-        raise NotPossible(f"run {run_id} is about to pause: resume it when it has")
+    if run["state"] in ACTIVE and run["wanted"] in ("pause", "cancel"):
+        raise NotPossible(
+            f"run {run_id} is about to {'pause' if run['wanted'] == 'pause' else 'stop'}: resume it when it has ended"
+        )
     if run["state"] in ACTIVE and (run["via"] != "cli" or run["cluster"]):
         raise NotPossible(f"run {run_id} is {run['state']} already")
     if run["verdict"] == Verdict.REJECTED:

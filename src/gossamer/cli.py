@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
@@ -300,11 +301,13 @@ def run_command(
         if each.ref not in every:
             say(f"gossamer: {each.scraper.name} ships paused, and runs only by its own name", style="yellow")
     params = _shared(settings.params(param), chosen)
+    if demo and cluster:
+        raise ConfigError("--demo is walked here, on sites that only this machine reaches: leave --cluster out")
     if demo:
         _on_demo_sites(chosen, params, flags, fresh=fresh, as_json=as_json)
     plans = _plans(chosen, params, flags, fresh=fresh)
     if cluster:
-        follow_on_cluster(plans, _tell, as_json=as_json)
+        follow_on_cluster(plans, partial(_tell, resume="cluster resume"), as_json=as_json)
     _work(plans, as_json=as_json)
 
 
@@ -490,7 +493,7 @@ def say(text: str, style: str = "") -> None:
     err.print(text, markup=False, soft_wrap=True, style=style)
 
 
-def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "") -> None:
+def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "", *, resume: str = "resume") -> None:
     name = asked.found.scraper.name
     say(terminal.summary(report, name))
     odd = terminal.reasons(report)
@@ -520,7 +523,7 @@ def _tell(asked: Plan, report: Report, failure: Outcome | None, held: str = "") 
     elif report.reason == "start_failed":
         say(f"  every URL, and how it ended: {program} export pages --run {report.run}{option}")
     else:
-        say(f"  go on: the same command, or {program} resume {report.run}{option}")
+        say(f"  go on: the same command, or {program} {resume} {report.run}{option}")
 
 
 # -- looking ---------------------------------------------------------------------------------------------------

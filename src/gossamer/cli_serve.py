@@ -63,18 +63,20 @@ def serve_command(
         "log_format": log_format,
     }
     flags = {name: value for name, value in given.items() if value not in (None, [])}
+    if demo and cluster:
+        raise ConfigError("--demo is walked here, on sites that only this machine reaches: leave --cluster out")
     if demo:
-        serve_demo(flags, cluster=cluster)
+        serve_demo(flags)
     else:
         _serve(flags, cluster=cluster)
 
 
-def serve_demo(flags: dict[str, Any], *, cluster: bool = False) -> None:
+def serve_demo(flags: dict[str, Any]) -> None:
     """Run the service with the demo sites and their scrapers."""
     from gossamer.demo import served
 
     with served.sites(flags) as made:
-        _serve(made, cluster=cluster)
+        _serve(made, cluster=False)
 
 
 def _serve(flags: dict[str, Any], *, cluster: bool) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gossamer import catalog as catalogs
-from gossamer import redaction, settings, telemetry, terminal
+from gossamer import lists, redaction, settings, telemetry, terminal
 from gossamer.accounts import Accounts
 from gossamer.alerts import Alerts
 from gossamer.catalog import Catalog
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from gossamer.cluster.dispatcher import Dispatcher
-    from gossamer.storage.shared import Shared
+    from gossamer.storage.shared import Shared, Ticket
 
 #: Seconds that open answers may take when the service ends.
 LAST_ANSWERS = 2
@@ -107,6 +107,7 @@ async def opened(
     """
     read = with_logs(settings.read(flags))
     place = read.place
+    publish = _publisher(place) if cluster else None  # before anything is made: a file cannot be shared
     async with AsyncExitStack() as stack:
         desk = await stack.enter_async_context(opening.desk(place.store))
         told = {**flags, "store": place.store, "log_dir": place.log_dir}
@@ -115,7 +116,7 @@ async def opened(
             if walk and not cluster
             else None
         )
-        dispatcher = await _dispatcher(stack, place, desk) if cluster else None
+        dispatcher = await _dispatcher(stack, place, desk, publish) if publish is not None else None
         service = Service(read, desk, folder or Path.cwd(), supervisor or dispatcher)
         await stack.enter_async_context(service.accounts)
         await catalogs.tell(desk, service.catalog)
@@ -147,12 +148,19 @@ async def opened(
             telemetry.close()
 
 
-async def _dispatcher(stack: AsyncExitStack, place: Place, desk: Desk) -> Dispatcher:
-    """Who has work carried to workers. Raises ConfigError if there is no broker, or no store that they can share."""
+def _publisher(place: Place) -> Callable[[list[Ticket]], None]:
+    """Who carries tickets. Raises ConfigError if there is no broker, or no store that workers can share."""
     from gossamer.cluster import offering
+
+    return offering.publisher(place)
+
+
+async def _dispatcher(
+    stack: AsyncExitStack, place: Place, desk: Desk, publish: Callable[[list[Ticket]], None]
+) -> Dispatcher:
+    """Who has work carried to workers."""
     from gossamer.cluster.dispatcher import Dispatcher
 
-    publish = offering.publisher(place)
     store = await stack.enter_async_context(opening.working(place.store))
     return Dispatcher(cast("Shared", store), desk, publish, place.lease)
 
@@ -286,6 +294,10 @@ async def _greet(service: Service, door: socket.socket, say: Callable[[str], Non
     found = f"{count} scraper{'' if count == 1 else 's'}: {names}" if count else "no scrapers yet"
     token = await service.accounts.first_token(ITSELF)  # before the address: who is told it may come at once
     say(f"Gossamer serves {opening.shown(place.store)} at {scheme}://{host}:{port}  ({found})")
+    if service.trouble is not None:
+        living = await lists.living(service.desk)
+        told = f"{len(living):,} of them live" if living else "none lives yet: start some with `gossamer worker`"
+        say(f"  runs are walked by workers, who hear of them through {opening.shown(place.broker or '')}; {told}")
     for broken in service.catalog.broken:
         say(f"  cannot be used: {broken.told}")
     if not count:

@@ -20,6 +20,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from gossamer import settings
+from gossamer.errors import ConfigError
 from gossamer.progress import Bound
 from gossamer.runs import Report, Running
 from gossamer.storage.naming import shown
@@ -326,8 +328,17 @@ def program() -> str:
 
 
 def store_option(store: str, default: str = "gossamer.db") -> str:
-    """` --store PATH`, as a shell wants it, without the password of a URL; empty for the default."""
-    return "" if store == default else f" --store {shlex.quote(shown(store))}"
+    """` --store PATH`, as a shell wants it, without the password of a URL; empty where it goes without saying."""
+    return "" if store in (default, _store_set()) else f" --store {shlex.quote(shown(store))}"
+
+
+def _store_set() -> str | None:
+    """The store that a command has which says nothing of it: that of gossamer.toml, or of the environment."""
+    try:
+        read = settings.read()
+    except ConfigError:
+        return None
+    return read.place.store if "store" in read.origins else None
 
 
 def moment(stamp: float | None) -> str:

@@ -34,6 +34,23 @@ def test_a_run_is_paused_goes_on_and_is_cancelled(tmp_path: Path) -> None:
         assert stage.check(run)["extra"] <= 2 * 6 * 2
 
 
+def test_what_is_said_when_it_goes_on_holds_in_every_worker(tmp_path: Path) -> None:
+    with Stage(tmp_path, hosts=2, pages=400) as stage:
+        stage.workers(2)
+        run = stage.start()
+        stage.until_pages(run, 20)
+        stage.gossamer("cluster", "cancel", str(run))
+        stage.until_ended(run)
+        before = len(stage.site.hits())
+        assert stage.start("--rate", "2/s", "--per-host", "1") == run
+        stage.until_pages(run, stage.pages_of(run) + 12)
+        for address in stage.site.hosts:
+            asked = [hit.at for hit in stage.site.hits()[before:] if hit.address == address]
+            assert len(asked) > 3
+            assert (asked[-1] - asked[0]) / (len(asked) - 1) > 0.45, "slower than before: 2/s, not 20/s"
+        stage.gossamer("audit", str(run))
+
+
 def test_a_budget_counts_over_all_workers(tmp_path: Path) -> None:
     with Stage(tmp_path) as stage:
         stage.workers(2)
