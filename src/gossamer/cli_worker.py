@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
-from gossamer import settings
-from gossamer.errors import ConfigError
+from gossamer import settings, telemetry
+from gossamer.errors import ConfigError, StoreAway
+from gossamer.library import wait
 from gossamer.settings import IN_FILE, PREFIX, Place
+from gossamer.storage import opening
 from gossamer.storage.naming import is_postgres, shown
 
 POOLS = ("threads", "gevent", "solo")
@@ -28,7 +32,12 @@ def worker_command(
         str | None, typer.Option(metavar="N", help="Shards walked at the same time, at most [16]")
     ] = None,
     pool: Annotated[
-        str | None, typer.Option(metavar="POOL", help="How tickets wait: threads, gevent, solo [threads]")
+        str | None,
+        typer.Option(
+            metavar="POOL",
+            help="How tickets wait: threads, gevent, solo [threads]",
+            autocompletion=lambda: list(POOLS),
+        ),
     ] = None,
     queues: Annotated[str | None, typer.Option(metavar="A,B", help="Queues to take tickets from [all of ours]")] = None,
     memory: Annotated[
@@ -56,7 +65,11 @@ def worker_command(
     """
     given = {"store": store, "worker_memory": memory, "log_level": log_level, "log_format": log_format}
     flags = {knob: value for knob, value in given.items() if value is not None}
-    place = settings.read(flags).place
+    try:
+        place = settings.read(flags).place
+    except ConfigError as why:
+        raise ConfigError(str(why).replace("--worker-memory", "--memory")) from None
+    telemetry.configure(place.log_level, place.log_format)
     pool = pool or POOLS[0]
     if pool not in POOLS:
         raise ConfigError(f"--pool {pool!r} cannot be used: write one of {', '.join(POOLS)}")
@@ -119,6 +132,20 @@ def _check(place: Place, pool: str) -> None:
     from gossamer import workers
 
     workers.broker_of(place)
+    wait(_knock(place, workers.publisher(place).depth))
+
+
+async def _knock(place: Place, broker: Callable[[], int]) -> None:
+    """Raises StoreError where the store or the broker will never let us in; those that are away may come back."""
+    try:
+        async with opening.working(place.store, most=1):
+            pass
+    except StoreAway as why:
+        say(f"gossamer: {why}; until then this worker tries again")
+    try:
+        await asyncio.to_thread(broker)
+    except StoreAway as why:
+        say(f"gossamer: {why}; until then this worker tries again")
 
 
 def _tell_all(flags: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import os
 import signal
 import sys
@@ -29,10 +30,11 @@ from celery.beat import Scheduler
 from celery.exceptions import SecurityWarning
 from celery.worker import state
 from celery.worker.consumer import Consumer
+from redis.exceptions import DataError
 
 from gossamer import redaction, settings, telemetry
 from gossamer.cluster.bridge import AWAY, ENDED, NO_ROOM, Bridge, Ticket
-from gossamer.errors import ConfigError, StoreError
+from gossamer.errors import ConfigError, StoreAway, StoreError
 from gossamer.settings import IN_FILE, PREFIX, Place, Settings
 from gossamer.storage.naming import passwords, shown
 from gossamer.values import CONDUCTOR
@@ -50,6 +52,8 @@ BEAT_EVERY, BEAT_EXPIRES, BEAT_MOST = 1.0, 10.0, 10
 LATER = 0.2
 #: `timeout` and other wrappers send a signal twice, at once; no person presses Ctrl-C that fast.
 ECHO = 0.1
+#: Seconds after which a worker that was told to end is ended, beyond the grace of its walks; and one told so twice.
+LAST, AT_ONCE = 30, 3
 #: Seconds a broker has to accept a connection.
 CONNECT = 5.0
 #: How a station is started; its last argument says what worker it belongs to.
@@ -57,6 +61,8 @@ STATION = (sys.executable, "-m", "gossamer.cluster.station_process")
 
 _REDIS = ("redis", "rediss")
 _SCHEMES = (*_REDIS, "amqp", "amqps")
+#: What drivers raise where trying again does not help: wrong users, passwords, virtual hosts and databases.
+_SHUT = frozenset({"AccessRefused", "NotAllowed", "AuthenticationError", "AuthorizationError", "ResponseError"})
 _HINT = 'write broker = "redis://127.0.0.1:6379/0" in gossamer.toml, or set GOSSAMER_BROKER'
 
 
@@ -229,7 +235,12 @@ class Publisher:
             raise
         except Exception as error:  # noqa: BLE001 - drivers raise what they like
             told = redaction.text(str(error) or type(error).__name__, 200).splitlines()[0]
-            raise StoreError(
+            if any(type(each).__name__ in _SHUT for each in (error, error.__cause__, error.__context__)):
+                raise StoreError(
+                    f"the broker {shown(self._broker)} does not let us in ({told}): check the user, the password and "
+                    "the last part of its URL; no work is lost, it is offered again"
+                ) from None
+            raise StoreAway(
                 f"the broker {shown(self._broker)} does not answer ({told}): see whether it runs; "
                 "no work is lost, it is offered again"
             ) from None
@@ -402,7 +413,7 @@ def _offer(sender: Any, **_: Any) -> None:
 class Listener(Consumer):  # type: ignore[misc]
     """Outlives a message that is none: Redis gives out whatever somebody put into a queue, and it fits no envelope."""
 
-    UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)
+    UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, DataError)
     connection_errors: tuple[type[Exception], ...]
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -445,7 +456,10 @@ class _Program(Worker):  # type: ignore[misc]
             signal.signal(number, self._stop)
 
     def _stop(self, number: int, frame: Any) -> None:
+        """Told to end. However a connection to a broker hangs, it ends: the alarm needs nobody who listens."""
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         if state.should_stop is None:
+            signal.alarm(math.ceil(read().place.grace) + LAST)
             self.say("gossamer: settling what is being walked ... (again: stop at once)")
             signals.worker_shutting_down.send(sender=self.hostname, sig=number, how="Warm", exitcode=0)
             state.should_stop = 0
@@ -455,6 +469,7 @@ class _Program(Worker):  # type: ignore[misc]
             signals.worker_shutting_down.send(sender=self.hostname, sig=number, how="Cold", exitcode=1)
             self.cold = True
             state.should_terminate = 1
+            signal.alarm(AT_ONCE)
 
 
 def work(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
@@ -470,4 +485,7 @@ def work(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
     program = _Program(app=app, quiet=True, without_gossip=True, without_mingle=True, loglevel="WARNING", **options)
     program.say = say
     program.start()
+    signal.alarm(0)
+    if not program.cold:
+        say("gossamer: this worker has stopped; what it walked is settled and given back")
     return int(program.exitcode or program.cold)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -19,11 +20,12 @@ from typer.testing import CliRunner
 
 from gossamer import workers
 from gossamer.cli import app as cli
-from gossamer.errors import ConfigError, StoreError
+from gossamer.cli_worker import _knock
+from gossamer.errors import ConfigError, StoreAway, StoreError
 from gossamer.settings import Place
 from tests.cluster.test_bridge import FAKE, until
 from tests.conftest import Cli, json_lines
-from tests.databases import Redis, free_port, rabbitmq
+from tests.databases import Redis, free_port, postgres_url, rabbitmq
 
 STORE = "postgresql://me:geheim77@127.0.0.1:1/crawls"
 #: The same, with the station of the tests.
@@ -137,6 +139,19 @@ def test_a_pool_of_processes_has_a_station_in_each(folder: Folder) -> None:
     assert len(folder.heard("ended")) == len(folder.heard("born")) == 2
 
 
+#: What anybody may put into a queue of Redis.
+NO_MESSAGES = (
+    "nothing",
+    "[]",
+    "{}",
+    '{"body": 3, "properties": {}}',
+    '{"body": "x", "properties": 7}',
+    "[" * 5_000,
+    '{"body": "e30=", "content-type": "application/json", "properties": {"body_encoding": "base64", '
+    '"delivery_info": {"routing_key": "gossamer", "exchange": ""}, "delivery_tag": null}}',
+)
+
+
 @pytest.mark.parametrize("pool", ["threads", "gevent"])
 def test_nothing_ends_a_worker(folder: Folder, redis: Redis, pool: str) -> None:
     """Its station dies, a message is none, Redis forgets everything, Redis dies with all its data: it goes on."""
@@ -147,7 +162,7 @@ def test_nothing_ends_a_worker(folder: Folder, redis: Redis, pool: str) -> None:
         until(lambda: len(folder.heard("born")) == 2)
         folder.publish([(2, 1, 0), (2, 300, 0)])
         until(lambda: folder.done((2, 1)) and len(folder.heard("heard")) == 4)
-        for none in ("nothing", "[]", "{}", '{"body": 3, "properties": {}}', '{"body": "x", "properties": 7}'):
+        for none in NO_MESSAGES:
             redis.ask("lpush", workers.QUEUE, none)
         until(lambda: redis.ask("llen", workers.QUEUE) == ":0")
         redis.flush()
@@ -343,7 +358,7 @@ def test_what_is_missing_is_one_sentence(gossamer: Cli) -> None:
         (["--concurrency", "0"], {}, "--concurrency '0' cannot be used"),
         (["--concurrency", "9999"], {}, "--concurrency 9,999 cannot be used"),
         (["--name", "a b"], {}, "--name 'a b' cannot be used"),
-        (["--memory", "much"], {}, "--worker-memory = 'much' cannot be used"),
+        (["--memory", "much"], {}, "--memory = 'much' cannot be used"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(given: list[str], environ: dict[str, str], told: str) -> None:
@@ -352,6 +367,27 @@ def test_what_cannot_be_used_is_one_sentence(given: list[str], environ: dict[str
     assert isinstance(done.exception, ConfigError)
     assert str(done.exception).startswith(told)
     assert "geheim77" not in str(done.exception)
+
+
+def test_what_never_lets_us_in_is_one_sentence_and_what_is_away_is_waited_for(tmp_path: Path) -> None:
+    """A wrong password is not tried again for ever; a server that just starts is."""
+    store, away = postgres_url(), f"redis://127.0.0.1:{free_port()}/0"
+    with Redis() as redis:
+        assert redis.ask("CONFIG", "SET", "requirepass", "recht88") == "+OK"
+        right = redis.url.replace("redis://", "redis://:recht88@")
+        wrong = {
+            store.replace("postgres@", "nobody:geheim77@"): (right, "PostgreSQL does not let us in"),
+            f"{store}_not_there": (right, "there is no such database"),
+            store: (right.replace("recht88", "geheim77"), "the broker redis://.* does not let us in"),
+        }
+        for url, (broker, told) in wrong.items():
+            with pytest.raises(StoreError, match=f"^{told}") as caught:
+                asyncio.run(_knock(Place(store=url, broker=broker), workers.publisher(Place(broker=broker)).depth))
+            assert not isinstance(caught.value, StoreAway)
+            assert "geheim77" not in str(caught.value)
+        asyncio.run(_knock(Place(store=store, broker=right), workers.publisher(Place(broker=right)).depth))
+    gone = f"postgresql://me@127.0.0.1:{free_port()}/none"
+    asyncio.run(_knock(Place(store=gone, broker=away), workers.publisher(Place(broker=away)).depth))
 
 
 def test_to_be_imported_and_looked_at_it_needs_no_broker(tmp_path: Path) -> None:

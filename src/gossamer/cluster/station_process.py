@@ -120,6 +120,8 @@ def main() -> None:
         uvloop.install()
     code = 70
     try:
+        place = settings.read().place
+        telemetry.configure(place.log_level, place.log_format)
         code = asyncio.run(run(worker, out))
     except GossamerError as why:
         log.error("station.gave_up", why=str(why))

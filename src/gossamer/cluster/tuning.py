@@ -76,7 +76,8 @@ class Tuning:
         self._limit = memory
         self._core = min(1.0, cores) if cores > 0 else 1.0
         self._room = min(FIRST, self._most)
-        self._because = "it has just begun"
+        #: Why it has the room it has; empty: it is what everybody begins with.
+        self._because = ""
         #: Whether to hand all shards back and begin anew.
         self.drain = False
         self._vital: Vital | None = None
@@ -102,14 +103,15 @@ class Tuning:
         vital = self._vital
         shards = f"{self._room:,} shard{'s' if self._room != 1 else ''}"
         if vital is None:
-            return f"takes {shards}: {self._because}"
+            return f"takes {shards}: it has just begun"
         if self.drain:
             used = f"{_mb(vital.memory)} MB are more than the {_mb(self._limit or 0)} MB it may have"
             return f"takes no more shards: {used}, so it hands its shards back and begins anew"
         most = ", the most it may" if self._room == self._most else ""
         memory = f", {_mb(vital.memory)} of {_mb(self._limit)} MB" if self._limit else ""
         state = f"the loop is {vital.lag * 1000:.0f} ms late, {vital.cpu * 100:.0f} % of a core{memory}"
-        return f"takes {shards}{most}: {self._because}{' now ' if self._because.endswith(';') else ', '}{state}"
+        because = self._because or "no more were needed yet"
+        return f"takes {shards}{most}: {because}{' now ' if because.endswith(';') else ', '}{state}"
 
     def changed(self) -> bool:
         """Whether there is something new to print. Asked again, there is not."""
