@@ -19,6 +19,8 @@ RESULTS = Path(__file__).parents[3] / "bench" / "RESULTS.md"
 HEADING = "## A cluster that is broken on purpose"
 #: Hosts, pages of each, and the seconds of a lease.
 HOSTS, PAGES, LEASE = 12, 150, 10.0
+#: The row of the URL that kills, and its lease.
+POISON, POISON_LEASE = "a URL that kills its worker (1 given up)", 5.0
 
 
 def main() -> None:
@@ -28,7 +30,7 @@ def main() -> None:
     parser.add_argument("--dry", action="store_true", help="write nothing down")
     asked = parser.parse_args()
     rows = [name for name in ROWS if not asked.rows or any(part in name for part in asked.rows)]
-    lines = []
+    lines, late = [], []
     for name in rows:
         began = time.monotonic()
         figures = ROWS[name]()
@@ -36,8 +38,21 @@ def main() -> None:
         line = f"| {name} | 0 | {figures['extra']:.0f} | {figures['silence']:.1f} s | {figures['to_end']:.2f} s |"
         lines.append(line)
         print(f"{line}  ({seconds:.0f} s)", flush=True)
+        late += [f"{name}: {what}" for what in too_late(name, figures)]
     if not asked.dry and rows == list(ROWS):
         write(lines)
+    if late:
+        raise SystemExit("later than promised:\n  " + "\n  ".join(late))
+
+
+def too_late(name: str, figures: dict[str, float]) -> list[str]:
+    """What took longer than is promised: others take over within a lease and two seconds, and a run ends in one."""
+    lease = POISON_LEASE if name == POISON else LEASE
+    found = [f"the run ended {figures['to_end']:.2f} s after its last page"] if figures["to_end"] > 1.0 else []
+    # Where all workers were killed, nobody was there to take over before another was started.
+    if figures["silence"] > lease + 2.0 and name != faults.ALL_KILLED:
+        found.append(f"a host was left alone for {figures['silence']:.1f} s")
+    return found
 
 
 def row(fault: Callable[[Stage, int], None]) -> Callable[[], dict[str, float]]:
@@ -70,7 +85,7 @@ def dispatcher() -> dict[str, float]:
 def poison() -> dict[str, float]:
     """A URL that ends every worker that walks it."""
     with tempfile.TemporaryDirectory(prefix="gossamer-chaos-") as folder:
-        stage = Stage(Path(folder), hosts=HOSTS, pages=60, lease=5.0, poison=[59], own_postgres=True)
+        stage = Stage(Path(folder), hosts=HOSTS, pages=60, lease=POISON_LEASE, poison=[59], own_postgres=True)
         with stage:
             stage.workers(2)
             stage.beat()
@@ -97,7 +112,7 @@ ROWS: dict[str, Callable[[], dict[str, float]]] = {
     **{name: row(fault) for name, fault in faults.FAULTS.items()},
     "kill -9 of the service, then of a worker": dispatcher,
     "a worker cut off from PostgreSQL": cut_off,
-    "a URL that kills its worker (1 given up)": poison,
+    POISON: poison,
 }
 
 

@@ -96,11 +96,12 @@ def deliver_five_times(stage: Stage, run: int) -> None:
         publish.close()
 
 
+ALL_KILLED = "kill -9 of all workers"
 #: Name -> what is done.
 FAULTS: dict[str, Callable[[Stage, int], None]] = {
     "no fault": none,
     "kill -9 of a worker": kill_a_worker,
-    "kill -9 of all workers": kill_all_workers,
+    ALL_KILLED: kill_all_workers,
     "kill -9 of beat, then of a worker": kill_beat,
     "SIGSTOP past the lease, and back": sleep_past_the_lease,
     "Redis FLUSHALL": flush_redis,

@@ -17,6 +17,7 @@ def test_all_tickets_are_lost_and_doubled_and_beat_is_killed(tmp_path: Path) -> 
     with Stage(tmp_path, pages=100) as stage:
         stage.workers(2)
         stage.beat()
+        stage.beat()  # two of them do no harm
         run = stage.start()
         faults.flush_redis(stage, run)
         stage.stop_beat()
@@ -33,3 +34,16 @@ def test_plain_celery_with_greenlets_on_rabbitmq(tmp_path: Path) -> None:
         stage.workers(1)
         run = stage.start()
         assert stage.check(run)["extra"] == 0
+
+
+def test_a_worker_is_killed_and_rabbitmq_loses_all_tickets(tmp_path: Path) -> None:
+    broker = rabbitmq()
+    broker.forget("gossamer", "gossamer.beat")
+    with Stage(tmp_path, broker=broker.url) as stage:
+        stage.workers(2)
+        stage.beat()
+        run = stage.start()
+        stage.until_pages(run, faults.EARLY)
+        broker.purge("gossamer", "gossamer.beat")
+        stage.kill_worker(0)
+        stage.check(run)
