@@ -151,7 +151,7 @@ def _notes(altered: dict[str, int], source: str, target: str) -> list[str]:
     ]
     pages = opening.archive(source)
     if Path(pages).exists():
-        lines.append(f"  archived pages are in a file of their own: mv {pages} {opening.archive(target)}")
+        lines.append(f"  archived pages are in a file of their own: cp {pages} {opening.archive(target)}")
     return lines
 
 

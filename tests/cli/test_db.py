@@ -123,7 +123,7 @@ def test_archived_pages_and_what_to_do_with_them_are_told(gossamer: Cli, store: 
     new_file(store)
     Path(f"{store}.archive").touch()
     done = gossamer("db", "copy", store, empty)
-    assert "archived pages are in a file of their own: mv " in done.stderr
+    assert "archived pages are in a file of their own: cp " in done.stderr
 
 
 def test_what_sqlite_keeps_and_postgresql_does_not(gossamer: Cli, store: str, empty: str) -> None:
@@ -137,7 +137,7 @@ def test_what_sqlite_keeps_and_postgresql_does_not(gossamer: Cli, store: str, em
         db.commit()
     done = gossamer("db", "copy", store, empty, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["altered"] == {"request.depth": 1, "request.detail": 1, "request.priority": 1}
+    assert json.loads(done.stdout)["altered"] == {"request.depth": 1, "request.detail": 2, "request.priority": 1}
     assert sql(empty, "select detail from request order by id").split("\n") == ["a�b", "a���b�", "ä"]
     rest = "select priority, not_before, reason, depth from request where id = 3"
     assert sql(empty, rest) == "2147483647|Infinity|12|2"

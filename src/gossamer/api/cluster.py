@@ -16,7 +16,8 @@ router = APIRouter(prefix="/api/cluster", tags=["cluster"])
 class ClusterWorker(BaseModel):
     """A process that walks runs, as its last heartbeat told."""
 
-    name: str
+    name: str = Field(description="The process that walks: the owner of its leases.")
+    called: str = Field(description="What its Celery worker is called (`--name`), as in Flower; may be empty.")
     host: str
     pid: int
     kind: str = Field(description="`worker` of a cluster, or `runner` of one service.")

@@ -63,7 +63,7 @@ def worker_row(worker: ClusterWorker) -> Row:
     return Row(
         worker.name,
         (
-            Cell(words.cut(worker.called or ":".join(worker.name.split(":")[:2]), 60), tip=words.cut(tip, 400)),
+            Cell(words.cut(_named(worker), 60), tip=words.cut(tip, 400)),
             Cell("alive", tone="good") if worker.alive else Cell("silent", tone="dim"),
             at(worker.at),
             words.number(worker.leases),
@@ -115,6 +115,12 @@ def _offered(here: Here, run: ClusterRun) -> list[str]:
     found = [] if run.wanted else [deeds.PAUSE]
     found += [deeds.PRIORITY, deeds.WORKERS] if run.cluster else []
     return found + ([] if run.wanted == "cancel" else [deeds.CANCEL])
+
+
+def _named(worker: ClusterWorker) -> str:
+    """What a worker is called, and its process, by which leases name it."""
+    process = ":".join(worker.name.split(":")[:2])
+    return f"{worker.called} ({process})" if worker.called else process
 
 
 def lease_row(lease: LeaseRow) -> Row:

@@ -201,5 +201,5 @@ def _is_index(statement: str) -> bool:
 
 
 def _lenient(text: bytes) -> str:
-    """SQLite keeps whatever it was given as text; what is none becomes U+FFFD."""
-    return text.decode("utf-8", "replace")
+    """SQLite keeps whatever it was given as text; what is none stays strange, and is made to fit, and told of."""
+    return text.decode("utf-8", "surrogateescape")
