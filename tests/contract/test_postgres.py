@@ -647,6 +647,7 @@ async def _walk(store: PostgresStore, a: Lease, b: Lease, here: str, there: str)
     await store.wanting([a.shard], [a.run])
     await store.standing(a.run)
     await store.wishes([a.run])
+    await store.orphaned()
 
 
 def _scans(plan: dict[str, Any]) -> Iterator[str]:

@@ -100,6 +100,8 @@ class Station:
         #: Since when the store was asked something that it has not answered yet.
         self._asking: list[float] = []
         self._refused = False
+        #: Whether runs are walked, by us or by others, as far as we know.
+        self._aware = False
         self._asked: dict[tuple[int, int], float] = {}
         self._scheduler: Scheduler | None = None
         self._ending = False
@@ -336,7 +338,9 @@ class Station:
     async def reconcile(self) -> None:
         """Look for work that nobody does."""
         self._reconciled = time.monotonic()
-        self._publish(await self._store.reconcile(self._place.lease))
+        tickets = await self._store.reconcile(self._place.lease)
+        self._aware = self._aware or bool(tickets)
+        self._publish(tickets)
 
     async def tick(self) -> None:
         """Start the runs that are due."""
@@ -408,6 +412,12 @@ class Station:
             await self._answered(self._ordering.read())
             await self._answered(self._heed())
             await self._answered(self._adopt())
+            self._aware = True
+        if self._aware:
+            orphaned = await self._answered(self._store.orphaned())
+            self._aware = orphaned is not None
+            if orphaned:  # its conductor died, and with it perhaps all who look for lost work every second
+                await self._answered(self.reconcile())
         if time.monotonic() - self._reconciled > max(5.0, self._place.lease / 3):
             await self._answered(self.reconcile())  # should whoever does it every second be dead
         if time.monotonic() - self._beaten >= (BEAT if self._slices or self._conductors else IDLE_BEAT):

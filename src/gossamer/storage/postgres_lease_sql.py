@@ -148,6 +148,10 @@ select state, wanted, pages, items, begun_pages, begun_items,
 from run where id = $1
 """  # noqa: S608
 WISHES = "select id, state, wanted, priority, workers from run where id = any($1::bigint[])"
+ORPHANED = f"""
+select bool_or(not exists (select 1 from lease where run_id = run.id and shard = -2 and until > {NOW}))
+from run where state = 'running' and cluster = 1
+"""  # noqa: S608
 # Nobody takes a shard of a run of which something is wanted. Who ends it takes the wish back.
 HUSH = "update run set wanted = 'stop' where id = $1 and wanted = ''"
 

@@ -151,6 +151,10 @@ class PostgresLeases(PostgresItems):
         found = await self._read(lambda db: db.fetch(sql.WISHES, sorted(runs)))
         return {row["id"]: Wish(row["state"], row["wanted"], row["priority"], row["workers"]) for row in found}
 
+    async def orphaned(self) -> bool | None:
+        found: bool | None = await self._read(lambda db: db.fetchval(sql.ORPHANED))
+        return found
+
     # -- workers -----------------------------------------------------------------------------------------------
 
     async def beat(self, name: str, pid: int, started: float, data: str) -> None:

@@ -112,6 +112,9 @@ class Shared(Store, Protocol):
     async def wishes(self, runs: Collection[int]) -> Mapping[int, Wish]:
         """What is wanted of runs, by their numbers."""
 
+    async def orphaned(self) -> bool | None:
+        """Whether a run is walked that nobody conducts; None if none is walked."""
+
     async def wanting(self, shards: Collection[int], limited: Collection[int]) -> list[Ticket]:
         """What others than the holder of these shards cannot do: shards of other runs among them, and free shards of
         runs that only so many workers may walk (`limited`, which we are one of)."""
