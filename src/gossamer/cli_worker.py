@@ -137,15 +137,19 @@ def _check(place: Place, pool: str) -> None:
 
 async def _knock(place: Place, broker: Callable[[], int]) -> None:
     """Raises StoreError where the store or the broker will never let us in; those that are away may come back."""
-    try:
+
+    async def store() -> None:
         async with opening.working(place.store, most=1):
             pass
-    except StoreAway as why:
-        say(f"gossamer: {why}; until then this worker tries again")
-    try:
+
+    async def carrier() -> None:
         await asyncio.to_thread(broker)
-    except StoreAway as why:
-        say(f"gossamer: {why}; until then this worker tries again")
+
+    for ask in (store, carrier):
+        try:
+            await ask()
+        except StoreAway as why:
+            say(f"gossamer: {why}; until then this worker tries again")
 
 
 def _tell_all(flags: dict[str, str]) -> None:

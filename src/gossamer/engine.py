@@ -455,7 +455,7 @@ class Engine:
     async def _read(self, turn: Turn, response: Response, way: Way, session: Session) -> Outcome:
         """Hand the page to its handler."""
         request = turn.request
-        if request.depth == 0:
+        if request.depth == 0 and self._lease.shard != WHOLE:
             # Another part of the run may have been redirected here, after we looked where it is at home.
             self._scope.start([request.url])
         facts = _facts(request, response)

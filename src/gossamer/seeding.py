@@ -224,9 +224,11 @@ async def _start_apart(scraper: Scraper) -> AsyncIterator[Any]:
 async def _in_time(call: Callable[[], T]) -> T:
     """What a call on a thread gives. Raises HandlerTimeout; the thread itself nobody can end."""
     try:
-        async with asyncio.timeout(START_LIMIT + AT_ONCE):
+        async with asyncio.timeout(START_LIMIT + AT_ONCE) as limit:
             return await asyncio.to_thread(call)
     except TimeoutError:
+        if not limit.expired():  # it is the author's own: of a socket, say
+            raise
         raise HandlerTimeout(f"start() blocked for longer than {START_LIMIT:g} s") from None
 
 

@@ -72,11 +72,15 @@ class Cast:
         self._ways: dict[int, Ways] = {}
         self._given: dict[int, list[str]] | None = None
         self._home, self._home_until = Home(self.plan.settings.config.scope), 0.0
-        #: Shards whose walks failed here, and how often.
+        #: Shards whose walks failed here, and how often in a row.
         self._troubles: Counter[int] = Counter()
 
+    def well(self, shard: int) -> None:
+        """The walk of a shard ended as it should."""
+        del self._troubles[shard]
+
     def trouble(self, shard: int) -> float:
-        """The walk of a shard failed: the seconds it rests, longer each time."""
+        """The walk of a shard failed: the seconds it rests, longer each time in a row."""
         self._troubles[shard] += 1
         return min(LONGEST_TROUBLE, AFTER_TROUBLE * 2.0 ** min(10, self._troubles[shard] - 1))
 
@@ -165,6 +169,7 @@ class Slice:
         with structlog.contextvars.bound_contextvars(run=self.lease.run, scraper=cast.scraper.name):
             try:
                 reason = await self._walk(run, cast)
+                cast.well(self.lease.shard)
             except LeaseLost as why:
                 log.warning("slice.lost", shard=self.lease.shard, why=str(why))
                 return "lost"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ class Sleeps(Scraper):
     name = "sleeps"
 
     def start(self):
-        time.sleep(6)
+        time.sleep(20)
         yield "http://127.0.0.1:9/"
 
     def parse(self, page):
@@ -72,16 +71,16 @@ def test_a_scraper_that_no_worker_has_fails_and_says_where_it_was_looked_for(tmp
 
 
 def test_one_that_ends_its_process_and_one_that_blocks_hold_nobody_up(tmp_path: Path) -> None:
-    with Stage(tmp_path) as stage:
+    with Stage(tmp_path, pages=300) as stage:
         stage.workers(1)
-        run = stage.start()
-        stage.until_pages(run, 20)
         for name, text in (("leaves.py", LEAVES), ("sleeps.py", SLEEPS)):
             (tmp_path / name).write_text(text)
-        leaves, sleeps = stage.start(scraper="leaves.py"), stage.start(scraper="sleeps.py")
+        run, leaves, sleeps = stage.start(), stage.start(scraper="leaves.py"), stage.start(scraper="sleeps.py")
+        starting = f"select 1 from run where id = {sleeps} and state = 'running' and seeded = 0"
+        stage.until(lambda: bool(stage.rows(starting)), "start() is called")
         pages = stage.pages_of(run)
-        time.sleep(3.0)
-        assert stage.pages_of(run) > pages + 30, "the other one blocks"
+        stage.until_pages(run, pages + 30)
+        assert stage.rows(starting), "the other run went on only when start() had ended"
         ended = stage.until_ended(leaves)
         assert (ended["state"], ended["reason"]) == ("failed", "config: Leaves cannot be made: SystemExit: 3")
         assert stage.until_ended(sleeps)["reason"] == "start_failed"
